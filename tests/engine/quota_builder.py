@@ -74,7 +74,8 @@ class Desk:
         self.agenda = Agenda()
         ledger = Ledger(Policy(), self.agenda)
         self.writer = StatusWriter(ledger, DoorBook(ledger))
-        self.book = QuotaBook(self.agenda)
+        self.namespaces: dict[str, Namespace] = {}
+        self.book = QuotaBook(self.agenda, self.namespaces)
         self.now = NOON
         self._shown: dict[str, QuotaStatus] = {}
         for each in quotas:
@@ -87,11 +88,15 @@ class Desk:
     def why(self, thing: Hold | Headroom) -> str | None:
         """Why there is no room for a thing, or None."""
         subject = hold_subject(thing.parent)
+        self.book.begin(self.now)
         self.book.asks_anew(subject)
-        return self.book.room_for(thing, subject, self.now)
+        refusal = self.book.refusal(thing, self.now)
+        self.book.answered(thing, subject, refusal)
+        return refusal.why if refusal is not None else None
 
     def label(self, namespace: str, labels: Mapping[str, str]) -> None:
-        self.book.see_namespace(Namespace(namespace, labels))
+        self.namespaces[namespace] = Namespace(namespace, labels)
+        self.book.relabelled()
 
     def actions(self, name: str = "team") -> list[Action]:
         """What a quota has us write now."""
@@ -116,7 +121,7 @@ class Desk:
     def take(self, action: WriteQuotaStatus) -> None:
         """Take a status as the API server does, and show it."""
         self._shown[action.parent.name] = action.status
-        shown = self.book._pages[action.parent.name].quota
+        shown = self.book._quotas[action.parent.name]
         self.see(replace(shown, status=action.status))
         self.writer.done(action, self.now)
 

@@ -22,6 +22,7 @@ from headroom.core.node.fence_decision import PLACES_TO_SPARE
 from headroom.core.objects import HostPort, Placement, Pod
 from headroom.core.plan import Work
 from headroom.core.policy import Policy
+from headroom.engine.effects import expect_pod
 from headroom.engine.engine import Engine
 from headroom.engine.fences.waiters import MOST_JUDGED, Waiters
 from headroom.ports import Seen
@@ -309,7 +310,7 @@ def test_the_age_of_a_fence_counts_from_when_the_watch_shows_it() -> None:
     """kube-scheduler sees pods in the order of the watch, not in that of our own writes."""
     engine = Engine(Policy())
     fence = pod("f", node="a", labels={ROLE_LABEL: ROLE_FENCE}, placement=FENCING)
-    engine.ledger.expect_pod(fence, NOON)
+    expect_pod(engine.ledger, fence, NOON)
     assert engine.ledger.shown_since(fence, "a") is None
     later = NOON + timedelta(seconds=1)
     engine.observe(Seen(fence), later)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from headroom.core.index_entries import By
 from headroom.core.names import PARENT_ANNOTATION, ROLE_LABEL, SLOT_ANNOTATION
@@ -66,3 +67,29 @@ def test_an_index_keeps_nothing_of_pods_that_are_gone() -> None:
     ledger = ledger_of(there)
     ledger.lose_pod(there.key, there.uid)
     assert not any(ledger.index.all(by) for by in By)
+
+
+def test_who_waits_for_less_usage_is_looked_at_when_a_guardian_is_smaller_or_gone() -> None:
+    there = guardian("there")
+    ledger, waiting = ledger_of(there), subject("hold x")
+    ledger.agenda.wait(waiting, on=Awaited(Change.USAGE, "default"))
+    ledger.see_pod(replace(there, requests=resources(cpu=3)), NOON)
+    assert waiting not in ledger.agenda.take(NOON)
+    ledger.see_pod(replace(there, requests=resources(cpu=1)), NOON)
+    assert waiting in ledger.agenda.take(NOON)
+    ledger.agenda.wait(waiting, on=Awaited(Change.USAGE, "default"))
+    ledger.lose_pod(there.key, there.uid)
+    assert waiting in ledger.agenda.take(NOON)
+    assert not ledger.usage.of(By.USING, "default")
+
+
+def test_a_heartbeat_of_a_running_pod_is_kept_and_concerns_nobody() -> None:
+    runs = pod("runs", cpu=1, node="a")
+    ledger = ledger_of(runs)
+    heartbeat = replace(runs, version="2", phase="Running", started=NOON)
+    assert not ledger.see_pod(heartbeat, NOON)
+    assert ledger.pods[runs.key] == heartbeat
+    assert ledger.state.pod(runs.key) == heartbeat
+    assert ledger.see_pod(replace(heartbeat, labels={"app": "web"}), NOON)
+    assert ledger.see_pod(replace(heartbeat, phase="Succeeded"), NOON)
+    assert ledger.state.pod(runs.key) is None

@@ -22,7 +22,7 @@ from headroom.core.policy import Policy
 from headroom.core.sizes.replicas import Replicas
 from headroom.engine.agenda import SPARE_TIMERS, Agenda
 from headroom.engine.assumptions import LIFETIME, Assumed, Assumptions
-from headroom.engine.rate_limits.work_order import MOST_LOOKS
+from headroom.engine.engine import MOST_LOOKS
 from tests.builders import NOON, hold, node
 from tests.core.headroom_builder import headroom
 from tests.engine.play import Play

@@ -83,7 +83,8 @@ def test_a_namespace_that_is_gone_leaves_nothing_behind() -> None:
     desk = Desk(quota(cpu=2, scope=BY_NAMESPACE))
     desk.label("shop", {"team": "a"})
     desk.wants(ticket("a"))
-    desk.book.lose_namespace("shop")
+    desk.namespaces.clear()
+    desk.book.relabelled()
     desk.book.lose(ticket("a").parent)
     assert desk.used() == {}
 

@@ -5,13 +5,13 @@ The entries follow from the object, so an index cannot be wrong about an object 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
 from headroom.core.claims import claim_of
 from headroom.core.fences import is_fence
-from headroom.core.hold_state.memory import SlotState
+from headroom.core.hold_state.memory import Permit, SlotState
 from headroom.core.holds import Hold
 from headroom.core.latches import claims_on, kept_for, parents_on
 from headroom.core.names import (
@@ -30,6 +30,8 @@ from headroom.core.selection import only_node
 class By(StrEnum):
     """What is looked up, and by what."""
 
+    USING = "using"  # holds that have or may have a guardian, by the namespace it is charged to
+    QUOTA = "quota"  # objects that it counts, by its name and their namespace; with "": all
     REACHING = "reaching"  # holds, by a namespace in which they may find an owner
     SLOT = "slot"  # holds without an object of their own, by headroom
     SLOT_IN = "slot in"  # the same, by the headroom's namespace
@@ -87,6 +89,20 @@ def hold_entries(
         if state.limited:
             found.append(Entry(By.SLOT_LIMITED, hold.group))
     return tuple(found)
+
+
+def usage_entries(permit: Permit | None, guardians: Iterable[Pod]) -> tuple[Entry, ...]:
+    """What a hold counts for: once, with the largest of its guardians or the one it may have."""
+    counted = [
+        (pod.rules_namespace, pod.requests)
+        for pod in guardians
+        if pod.deleted is None and not pod.finished
+    ]
+    counted += [(permit.namespace, permit.requests)] if permit is not None else []
+    largest: dict[str, Resources] = {}
+    for namespace, requests in counted:
+        largest[namespace] = largest.get(namespace, requests).largest(requests)
+    return tuple(Entry(By.USING, namespace, each) for namespace, each in largest.items())
 
 
 def pod_entries(

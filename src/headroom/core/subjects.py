@@ -48,6 +48,7 @@ class Change(StrEnum):
     ROOM = "room"  # on a node: a pod that counted there does not any more, or the node changed
     RUNNING_POD = "running pod"  # whose place a hold may take; of nothing
     LIMITS = "limits"  # of a namespace
+    QUOTA = "quota"  # it has more room, perhaps
     RENEWAL = "renewal"  # of a slot of a headroom has ended
     HEIR = "heir"  # a slot of a headroom that takes over the room of one whose time is over
 

@@ -43,7 +43,7 @@ def assume(ledger: Ledger, action: Action, outcome: Done, now: datetime) -> None
     until = now + LIFETIME
     match action:
         case CreateGuardian() | CreateLatch() | CreateFence():
-            ledger.expect_pod(pod_made(action, outcome.uid, now), now)
+            expect_pod(ledger, pod_made(action, outcome.uid, now), now)
         case Nominate(key=key, node=node, claimed=claimed):
             _change(ledger, key, now, Assumed(until, nominated=node, claimed=claimed))
         case MoveLatch(key=key, node=node):
@@ -75,6 +75,13 @@ def assume(ledger: Ledger, action: Action, outcome: Done, now: datetime) -> None
                 ledger.holds[str(parent)] = replace(hold, deleted=now)
         case _:
             pass
+
+
+def expect_pod(ledger: Ledger, pod: Pod, now: datetime) -> None:
+    """Take a pod that we have just made, unless the watch was quicker and knows better."""
+    known = ledger.pods.get(pod.key)
+    if (known is None or known.uid != pod.uid) and not ledger.assumptions.has_ended(pod.uid):
+        ledger.see_pod(pod, now)
 
 
 def intend(ledger: Ledger, sequence: Sequence) -> None:

@@ -7,6 +7,7 @@ give the same plans. See `runtime` for who drives it.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import partial
@@ -71,18 +72,18 @@ from headroom.engine.hold_controller import HoldController
 from headroom.engine.in_place_resize import grow_in_place
 from headroom.engine.latch_controller import LatchController
 from headroom.engine.ledger import Ledger
-from headroom.engine.limits.allowance import Allowance
 from headroom.engine.observation.observer import Observer, subject_of
 from headroom.engine.owner_claims import follow
 from headroom.engine.owner_controller import OwnerController
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.rate_limits.refused import guardian_refused
-from headroom.engine.rate_limits.work_order import MOST_LOOKS, Turns
 from headroom.engine.status_writer import StatusWriter, WriteStatus
 from headroom.ports import Event, Synced
 
+MOST_LOOKS = 500  # decisions of one plan, so that new events are processed before the next one
 MOST_ROUNDS = 5
 MOST_AT_ONCE = 500  # Writes begin while the rest is still being decided.
+_FIRST = {Topic.HEADROOM: 0, Topic.HOLD: 1}
 
 
 class Engine:
@@ -93,10 +94,9 @@ class Engine:
         self.ledger = Ledger(policy, self._agenda)
         self._doors = DoorBook(self.ledger)
         self._publisher = StatusWriter(self.ledger, self._doors)
-        self._quotas = QuotaBook(self._agenda)
-        allowance = Allowance(self.ledger, self._quotas)
-        self._standing = Standing(self.ledger, allowance, self._publisher)
-        self._keeper = HoldController(self.ledger, self._publisher, allowance)
+        self._quotas = QuotaBook(self._agenda, self.ledger.namespaces)
+        self._standing = Standing(self.ledger, self._quotas, self._publisher)
+        self._keeper = HoldController(self.ledger, self._publisher, self._quotas)
         self._launcher = HandoverQueue(self.ledger)
         self._placer = OwnerController(self.ledger, self._launcher)
         self._latcher = LatchController(self.ledger)
@@ -106,7 +106,7 @@ class Engine:
         self._indexer = Indexer(self.ledger)
         self._sides = Sides()
         self._own = OwnObjects(self.ledger)
-        self._turns = Turns(self._agenda)
+        self._first: deque[Subject] = deque()  # what was due when we first might act
         self.synced = False
         self._began = False
         self._served = {"Hold": None}  # kinds that holds are made from
@@ -151,7 +151,7 @@ class Engine:
         if not self._began:
             self._begin(now)
         looks = MOST_LOOKS
-        due = self._turns.take(now, looks)
+        due = self._due(now, looks)
         for _ in range(MOST_ROUNDS):  # One decision may call for another; most do not.
             looks -= len(due)
             left = iter(due)
@@ -167,7 +167,7 @@ class Engine:
             self._forget_lost(now)
             self._launch(now, planned)
             self._tell_contained(now, planned)
-            due = (*left, *self._turns.take(now, looks))
+            due = (*left, *self._due(now, looks))
             if not due and looks > 0:
                 return Plan(tuple(planned), self._agenda.wake_at())
             if len(planned) >= MOST_AT_ONCE or looks <= 0:
@@ -228,10 +228,18 @@ class Engine:
         self._began = True
         self._keeper.departures.begin()
         self._fencer.begin()
+        self._quotas.begin(now)
         self._own.begin()
         self.ledger.slots.promises.begin(now)
         self.ledger.waiting = dict.fromkeys(self.ledger.waiting, now)
-        self._turns.begin(now)
+        due = self._agenda.take(now)
+        self._first.extend(sorted(due, key=lambda each: _FIRST.get(each.topic, len(_FIRST))))
+
+    def _due(self, now: datetime, most: int) -> tuple[Subject, ...]:
+        """The next subjects: those that existed at the start, then those that are due."""
+        if not self._first:
+            return self._agenda.take(now, most)
+        return tuple(self._first.popleft() for _ in range(min(most, len(self._first))))
 
     def halts(self, sequence: Sequence, step: int, now: datetime) -> str:
         """Why a sequence must not go on with its next step; empty if it may."""
@@ -258,7 +266,7 @@ class Engine:
             elif isinstance(action, SetFinalizers):
                 finalized(self.ledger, action)
             elif isinstance(action, CreateSlotObject):
-                wrote(self.ledger, self._keeper.allowance, action, outcome, now)
+                wrote(self.ledger, self._quotas, action, outcome, now)
             assume(self.ledger, action, outcome, now)
             return
         match action:
@@ -268,7 +276,7 @@ class Engine:
             case WriteHoldStatus() | WriteHeadroomStatus() | WriteQuotaStatus():
                 self._publisher.failed(action, now)
             case CreateSlotObject():
-                wrote(self.ledger, self._keeper.allowance, action, outcome, now)
+                wrote(self.ledger, self._quotas, action, outcome, now)
             case SetFinalizers(parent=parent) | DeleteObject(parent=parent):
                 object_failed(self.ledger, parent, now)
             case CreateGuardian():

@@ -13,6 +13,7 @@ from headroom.core.claims import expiry
 from headroom.core.derived_names import forget_names
 from headroom.core.headrooms.headrooms import NEVER
 from headroom.core.hold_state import decision as hold_decision
+from headroom.core.hold_state.limited import has_room, is_over, limited
 from headroom.core.hold_state.memory import by_our_clock, guardian_deleted, guardian_made
 from headroom.core.hold_state.view import HoldDecision, HoldView
 from headroom.core.holds import Hold, HoldStatus
@@ -37,8 +38,9 @@ from headroom.engine.headrooms.slot_events import slot_now
 from headroom.engine.headrooms.slot_succession import estate_for, leaves_room
 from headroom.engine.hold_memory import remember
 from headroom.engine.ledger import Ledger
-from headroom.engine.limits.allowance import Allowance
+from headroom.engine.namespace_limits import limits_of, used_by_others
 from headroom.engine.overcommit import overbooked_around
+from headroom.engine.quotas import QuotaBook
 from headroom.engine.rate_limits.guardians import GuardianPace
 from headroom.engine.renewals import fits_beside, fits_in_place, turn_to_renew
 from headroom.engine.status_writer import StatusWriter
@@ -50,17 +52,16 @@ QUIET_START = timedelta(seconds=2)  # Most holds are Available by then: one writ
 class HoldController:
     """Looks after every hold, one at a time."""
 
-    def __init__(self, ledger: Ledger, publisher: StatusWriter, allowance: Allowance) -> None:
+    def __init__(self, ledger: Ledger, publisher: StatusWriter, quotas: QuotaBook) -> None:
         self._ledger = ledger
         self._publisher = publisher
-        self.allowance = allowance
+        self._quotas = quotas
         self.pace = GuardianPace(ledger.policy, ledger.agenda)
         self.departures = Departures(ledger)
 
     def forget(self, hold: Hold) -> None:
         """A hold is gone."""
         self.pace.forget(hold)
-        self.allowance.forget(hold)
         forget_names(hold)
 
     def keeps(self, hold: Hold) -> bool:
@@ -94,8 +95,10 @@ class HoldController:
         told = told_apart(seen, view.guardians, now)
         if not _is_settled(seen, told, now):
             creation_limits.wait_for_limits(ledger, view, told.successor or told.standing)
-        decision = hold_decision.decide(self.allowance.within(view, now), now, ledger.policy)
+        within = self._within(view, now)
+        decision = hold_decision.decide(within, now, ledger.policy)
         self._apply(seen, decision)
+        self._charge(within)
         yield from self._publish(view, decision.status, now)
         hold = ledger.holds[str(hold.parent)]
         lasting = hold.pre_allocation or keeps_rest(hold)
@@ -114,7 +117,7 @@ class HoldController:
             agenda.stop_waiting(subject, gone)
         for on in decision.waits:
             agenda.wait(subject, on)
-        remember(self._ledger.memory, agenda, hold, decision.memory)
+        remember(self._ledger, hold, decision.memory)
         if decision.wake_at is not None:
             agenda.later(subject, decision.wake_at)
 
@@ -192,6 +195,26 @@ class HoldController:
                 lost_until if lost_until is not None and lost_until > now else None,
             ),
         )
+
+    def _within(self, view: HoldView, now: datetime) -> HoldView:
+        """The view, which has no room as long as a limit or a quota refuses it."""
+        ledger, hold = self._ledger, view.hold
+        others = used_by_others(ledger.usage, hold.home, str(hold.parent))
+        view = limited(view, limits_of(ledger, hold.home), others)
+        if is_over(hold) or view.over_limit or has_room(view):
+            return view
+        return replace(view, refused=self._quotas.refusal(hold, now))
+
+    def _charge(self, view: HoldView) -> None:
+        """Tell the quotas what a hold takes of them, or that it waits for one."""
+        hold, subject = view.hold, hold_subject(view.hold.parent)
+        if is_over(hold) or view.over_limit:
+            return
+        if has_room(view):
+            self._quotas.stands(hold)
+        else:
+            self._quotas.asks_anew(subject)
+            self._quotas.answered(hold, subject, view.refused)
 
     def _renewing(self, view: HoldView, old: Pod, successor: Pod | None) -> HoldView:
         """The view of a hold whose guardian is to be renewed, with what stands in its way."""

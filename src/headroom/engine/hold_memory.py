@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from headroom.core.hold_state.memory import NOTHING, HoldMemory
 from headroom.core.holds import Hold
 from headroom.core.subjects import Awaited, Change
-from headroom.engine.agenda import Agenda
+from headroom.engine.namespace_limits import count_usage
+
+if TYPE_CHECKING:
+    from headroom.engine.ledger import Ledger
 
 
 class HoldMemories(dict[str, HoldMemory]):
@@ -15,15 +20,18 @@ class HoldMemories(dict[str, HoldMemory]):
         return NOTHING
 
 
-def remember(memories: HoldMemories, agenda: Agenda, hold: Hold, memory: HoldMemory) -> None:
+def remember(ledger: Ledger, hold: Hold, memory: HoldMemory) -> None:
     """Replace the record of a hold; the end of its renewal is the turn of the next slot."""
-    before = memories[str(hold.parent)]
+    parent, agenda = str(hold.parent), ledger.agenda
+    before = ledger.memory[parent]
     if memory is before:
         return
     if memory == NOTHING:
-        memories.pop(str(hold.parent), None)
+        ledger.memory.pop(parent, None)
     else:
-        memories[str(hold.parent)] = memory
+        ledger.memory[parent] = memory
+    if before.permit != memory.permit:
+        count_usage(ledger, parent)
     if before.renewing and not memory.renewing:
         for subject in agenda.waiting(Awaited(Change.RENEWAL, hold.group))[:1]:
             agenda.touch(subject)

@@ -75,6 +75,10 @@ class Index(Generic[_N]):
         """What the objects with an entry add up to."""
         return Resources(self._totals.get((by, value)))
 
+    def entries(self, name: _N) -> tuple[Entry, ...]:
+        """All entries of an object."""
+        return self._entries.get(name, ())
+
 
 def counted_on(pod: Pod) -> str:
     """The node on which kube-scheduler counts a pod: its own, or the one it is nominated to."""

@@ -36,13 +36,12 @@ from headroom.engine.headrooms.slotbook import SlotBook
 from headroom.engine.hold_index import HoldIndex
 from headroom.engine.hold_memory import HoldMemories, remember
 from headroom.engine.indexes import Index, counted_on, differs, keeps_claim, keeps_place, moves_in
+from headroom.engine.namespace_limits import count_usage
 from headroom.engine.observation.owners import KnownOwners, note_claims, note_owners
 from headroom.engine.pending_guardians import Contention
 from headroom.engine.reusable_latches import ReusableLatches
 from headroom.engine.volumes.book import VolumeBook
 from headroom.scheduling.state import ClusterState
-
-Keys = dict[Key, None]
 
 
 class Ledger:
@@ -57,6 +56,7 @@ class Ledger:
         self.holds: dict[str, Hold] = {}
         self.index: Index[Key] = Index()  # of pods
         self.hold_index: Index[str] = Index()
+        self.usage: Index[str] = Index()  # of holds, by the namespaces whose limits they use
         self._shown: dict[str, tuple[str, datetime]] = {}  # by uid of a latch or fence: its node
         self.budgets: dict[Key, Budget] = {}
         self.waiting: dict[Key, datetime] = {}  # owners at our doors, since we know of them
@@ -64,7 +64,7 @@ class Ledger:
         self.ahead: dict[str, Ahead] = {}  # by uid: owners that go on without a hold
         self.scheduler_activity = SchedulerActivity()
         self.forbidden = Forbidden()
-        self.stuck: Keys = {}  # owners of ours that found no free room
+        self.stuck: dict[Key, None] = {}  # owners of ours that found no free room
         self.memory = HoldMemories()
         self.open = HoldIndex(policy.across_namespaces)
         self.coming = HoldIndex(policy.across_namespaces)
@@ -78,17 +78,22 @@ class Ledger:
         self.reserved: dict[str, list[Claim]] = {}  # by parent: owners about to be handed it
         self.owners = KnownOwners(policy.across_namespaces)
 
-    def see_pod(self, pod: Pod, now: datetime) -> None:
-        """Take a pod as it now is, with what we know beyond what is seen."""
+    def see_pod(self, pod: Pod, now: datetime) -> bool:
+        """Take a pod as it now is; False: it is a heartbeat, which concerns nobody."""
         if pod.nominated and pod.labels.get(ROLE_LABEL) == ROLE_LATCH:
             self.show(pod, pod.nominated, now)
         known = self.assumptions.over(pod, now)
         if known is None:
-            return
+            return True
         known = self.volumes.judged(known, waits=self.door(known) > 0)
         old = self.pods.get(pod.key)
-        if old == known:
-            return
+        if old is not None and known.node and not self.index.entries(pod.key):
+            if not differs(old, known):
+                self.pods[pod.key] = known
+                self.state.add_pod(known)
+                return False
+        elif old == known:
+            return True
         since = self.waiting.get(pod.key, now) if old is not None and old.uid == known.uid else now
         if old is not None:
             self._unlist(old)
@@ -105,12 +110,7 @@ class Ledger:
         hold = note_claims(self, known)
         if hold is not None and old is not None and not old.node and known.node:
             self.slots.note_seated(hold, known)
-
-    def expect_pod(self, pod: Pod, now: datetime) -> None:
-        """Take a pod that we have just made, unless the watch was quicker and knows better."""
-        known = self.pods.get(pod.key)
-        if (known is None or known.uid != pod.uid) and not self.assumptions.has_ended(pod.uid):
-            self.see_pod(pod, now)
+        return True
 
     def lose_pod(self, key: Key, uid: str) -> None:
         """Take note that a pod is gone, unless its name has a new bearer already."""
@@ -271,18 +271,16 @@ class Ledger:
             return
         self.lost.append(hold)
         self.hold_index.put(parent)
-        self.open.take(parent)
-        self.coming.take(parent)
+        self.unshelve(hold)
         self.agenda.forget(hold_subject(hold.parent))
-        remember(self.memory, self.agenda, hold, NOTHING)
-        for by in (By.GUARDIAN, By.CLAIMANT, By.LATCH_OF_HOLD):
+        remember(self, hold, NOTHING)
+        self.wake_guardians(parent, By.CLAIMANT, By.LATCH_OF_HOLD)
+
+    def wake_guardians(self, parent: str, *others: By) -> None:
+        """Have those looked at who stand for a hold, whether it is known or not."""
+        for by in (By.GUARDIAN, *others):
             for key in self.index.of(by, parent):
                 self.agenda.touch(pod_subject(key))
-
-    def wake_guardians(self, parent: str) -> None:
-        """Have those looked at who stand for a hold, whether it is known or not."""
-        for key in self.index.of(By.GUARDIAN, parent):
-            self.agenda.touch(pod_subject(key))
 
     def shelve(self, hold: Hold, left: Resources | None) -> None:
         """Say how much of a hold may be claimed now, if any, and wake who waits for it."""
@@ -341,11 +339,15 @@ class Ledger:
         for by, value, _ in self.index.put(pod.key, entries):
             if by is By.ARRIVING:
                 self.contention.left(str(value))
+            elif by is By.GUARDIAN:
+                count_usage(self, str(value))
             elif by is By.SLOT_GUARDIAN:
                 self.agenda.wake(Awaited(Change.GUARDIAN_GONE, str(value)))
             elif by is By.RELEASED:
                 self.ahead.pop(pod.uid, None)
                 self.agenda.wake(Awaited(Change.OWNER_PLACED, str(value)))
+        if entries and pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
+            count_usage(self, kept_for(pod))
 
     def _waits(self, pod: Pod) -> bool:
         """Whether a pod waits at one of our doors, or for room to grow in place."""

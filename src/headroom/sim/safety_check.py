@@ -18,7 +18,7 @@ from headroom.core.latches import kept_for
 from headroom.core.names import LOCKED_PRIORITY, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.node.book import (
     OWNERS,
-    By,
+    KeptBy,
     NodeBook,
     RoomChange,
     RoomClaim,
@@ -180,7 +180,7 @@ class SafetyCheck:
             promised.pop(parent, None)
             return
         here = self._claims_of(node, parent)
-        if any(claim.by is By.GUARDIAN for claim in here):
+        if any(claim.by is KeptBy.GUARDIAN for claim in here):
             self._bare.pop((node, parent), None)
         before = self._promised_to(node, parent, hold)
         promised[parent] = hold.parent.uid, promised_after(before, change, hold, here, now)
@@ -216,7 +216,7 @@ class SafetyCheck:
             return False
         _, promised = self._promised[node].get(parent, ("", EMPTY))
         others = (self._claims_of(each, parent) for each in self._on if each != node)
-        stand = [each for found in others for each in found if each.by is By.GUARDIAN]
+        stand = [each for found in others for each in found if each.by is KeptBy.GUARDIAN]
         return any(each.is_firm(now) and promised.fits_in(each.amount) for each in stand)
 
     def _may_give_up(self, parent: str) -> bool:
@@ -226,7 +226,9 @@ class SafetyCheck:
 
     def _check_given(self, owner: RoomClaim) -> None:
         """Check that the room of a slot was kept until the operator gave it to an owner."""
-        stand = (claim.by is By.GUARDIAN for claim in self._claims_of(owner.node, owner.holds[0]))
+        stand = (
+            claim.by is KeptBy.GUARDIAN for claim in self._claims_of(owner.node, owner.holds[0])
+        )
         if (owner.node, owner.holds[0]) in self._bare and not any(stand):
             words = f"{owner.holds[0]}: given to {owner.owners[0]} on {owner.node}"
             self._tell(f"{words}, although nothing kept its room for a moment")
@@ -236,7 +238,7 @@ class SafetyCheck:
         obj = self._stage.store.get(Ref("Node", "", node))
         if obj is None:
             return True
-        coming = sum(each.by in (By.LATCH, By.NOMINATED) for each in self._claims(node))
+        coming = sum(each.by in (KeptBy.LATCH, KeptBy.NOMINATED) for each in self._claims(node))
         bound = len(self._stage.pods.on_node(node))
         return bound + coming >= node_of(obj).allocatable[PODS]
 

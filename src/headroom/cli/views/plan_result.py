@@ -135,7 +135,7 @@ def _headroom(world: World, headroom: Headroom, table: PlannedCluster) -> Planne
     for view in leaving:
         if view.guardian is not None:
             table.state.remove_pod(view.guardian.key)
-            table.limits.give_back(view.guardian.key)
+            table.limits.give_back(view.guardian)
     if headroom.size.by_node:
         notes.append(summary(wished.excluded, len(world.nodes)))
     missing = [view.hold for view in views if view.hold and view.state is State.MISSING]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from headroom.cli.source import World
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
-from headroom.core.subjects import headroom_subject, hold_subject
+from headroom.core.subjects import headroom_subject
 from headroom.core.tickets.ticket_times import object_of
 from headroom.engine.agenda import Agenda
 from headroom.engine.quotas import QuotaBook
@@ -20,24 +20,25 @@ def quota_refusal(world: World, headroom: Headroom, missing: Sequence[Hold]) -> 
     if objects is None or not world.quotas:
         return ""
     book = _book(world)
-    why = book.room_for(headroom, headroom_subject(headroom.parent), world.now)
+    asked: list[Hold | Headroom] = [headroom]
     for hold in missing:
-        if why is not None:
-            break
         parent = object_of(objects, headroom.parent, hold.slot)
-        wanted = replace(hold, parent=parent, labels=headroom.labels)
-        why = book.room_for(wanted, hold_subject(parent), world.now)
-    return why or ""
+        asked.append(replace(hold, parent=parent, labels=headroom.labels))
+    for wanted in asked:
+        refusal = book.refusal(wanted, world.now)
+        if refusal is not None:
+            return refusal.why
+        book.answered(wanted, headroom_subject(headroom.parent), refusal)
+    return ""
 
 
 def _book(world: World) -> QuotaBook:
-    book = QuotaBook(Agenda())
-    for namespace in world.namespaces:
-        book.see_namespace(namespace)
+    book = QuotaBook(Agenda(), {each.name: each for each in world.namespaces})
     for quota in world.quotas:
         book.see_quota(quota)
     for headroom in world.headrooms:
         book.see_order(headroom, world.now)
     for hold in world.holds:
         book.see_ticket(hold)
+    book.begin(world.now)
     return book

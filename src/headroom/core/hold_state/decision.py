@@ -99,6 +99,8 @@ def _changes_awaited(view: HoldView) -> tuple[Awaited, ...]:
         waits.append(Awaited(Change.OWNER_PLACED, view.hold.parent.whole))
     if view.needs_place:
         waits.append(CANDIDATES)
+    if view.over_limit:
+        waits.append(Awaited(Change.USAGE, view.hold.home))
     if view.heir:
         waits.append(heir_of(view.hold))
     return (*waits, *map(node_changed, view.inherits))

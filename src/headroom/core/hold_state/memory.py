@@ -22,6 +22,7 @@ from datetime import datetime, timedelta
 from headroom.core.holds import HoldStatus
 from headroom.core.objects import Pod
 from headroom.core.quotas.limits import LIMIT_REACHED
+from headroom.core.resources import Resources
 from headroom.core.subjects import Awaited
 from headroom.core.waits.backoff import backoff
 
@@ -50,6 +51,15 @@ def state_of(status: HoldStatus) -> SlotState:
 
 
 @dataclass(frozen=True, slots=True)
+class Permit:
+    """The limits of a namespace allow a hold a guardian of this shape; it counts from then on."""
+
+    namespace: str
+    shape: str
+    requests: Resources
+
+
+@dataclass(frozen=True, slots=True)
 class HoldMemory:
     """What is known of a hold beyond what its object and its pods show."""
 
@@ -68,6 +78,7 @@ class HoldMemory:
     reclaims: bool = False  # others use its room, and are to give way
     over_since: datetime | None = None  # since when its time is over and an heir may have its room
     state: SlotState | None = None  # as its headroom knows it, if it is a slot
+    permit: Permit | None = None  # None: the limits have not been asked, or refused it
     waits: tuple[Awaited, ...] = ()  # what it waits for as long as it is decided so
 
 

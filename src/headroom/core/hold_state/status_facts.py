@@ -30,8 +30,8 @@ def standing_facts(
         return Facts(hold, "Available", "FullyUsed", "all of it is in use", node, used)
     if guardian is None and hold.paused:
         return Facts(hold, "Pending", "Paused", "nothing is held anew while paused", node, used)
-    if guardian is None and view.refused:
-        why = view.refused
+    if guardian is None and view.refused is not None:
+        why = view.refused.why
         return Facts(hold, "Pending", "QuotaExceeded", why, node, used, degraded=True)
     if guardian is None and view.held_up:
         why = view.held_up

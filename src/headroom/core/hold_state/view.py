@@ -11,6 +11,7 @@ from headroom.core.hold_state.memory import NOTHING, HoldMemory
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence
+from headroom.core.quotas.limits import QuotaRefusal
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.subjects import Awaited
 
@@ -62,11 +63,12 @@ class HoldView:
     crowded: bool = False
     held_up: str = ""
     full: bool = False
+    over_limit: bool = False  # `held_up` is a limit of its namespace
     trouble: str = ""
     not_before: datetime | None = None
     first: str = ""  # the pod that it is for, and that waits for room without it
     first_until: datetime | None = None  # how long that one goes first
-    refused: str = ""  # the quota that leaves it no room, in words
+    refused: QuotaRefusal | None = None  # by the quota that leaves it no room
     homeless: bool = False  # its node was deleted
     overbooked: Resources = EMPTY  # what pods on its node ask for beyond what there is
     needs_place: bool = False  # it has no room, and may take the place of running pods

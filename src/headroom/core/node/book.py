@@ -42,7 +42,7 @@ from headroom.core.resources import EMPTY, PODS, Resources
 ONE_PLACE = Resources({PODS: 1})
 
 
-class By(Enum):
+class KeptBy(Enum):
     """What a claim on the room of a node rests on."""
 
     GUARDIAN = "guardian"
@@ -53,7 +53,7 @@ class By(Enum):
     PROMISE = "promise"  # kept until now, and to be kept on
 
 
-OWNERS = (By.OWNER, By.NOMINATED)
+OWNERS = (KeptBy.OWNER, KeptBy.NOMINATED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class RoomClaim:
     node: str
     holds: tuple[str, ...]
     amount: Resources
-    by: By
+    by: KeptBy
     since: datetime
     firm: datetime
     owners: tuple[Key, ...] = ()
@@ -116,17 +116,17 @@ def room_claim(
             return None
         owners = tuple(line.owner for line in claims_on(pod))
         node, holds, since = pod.nominated, parents_on(pod), shown.since
-        return RoomClaim(node, holds, requests, By.LATCH, since, since, owners)
+        return RoomClaim(node, holds, requests, KeptBy.LATCH, since, since, owners)
     if role == ROLE_FENCE and pod.node:
-        return RoomClaim(pod.node, (kept_for(pod),), ONE_PLACE, By.FENCE, shown.since, later)
+        return RoomClaim(pod.node, (kept_for(pod),), ONE_PLACE, KeptBy.FENCE, shown.since, later)
     if role == ROLE_GUARDIAN:
         if not pod.node or hold is None or all(each.uid != hold.parent.uid for each in pod.owners):
             return None
-        return RoomClaim(pod.node, (kept_for(pod),), requests, By.GUARDIAN, shown.since, firm)
+        return RoomClaim(pod.node, (kept_for(pod),), requests, KeptBy.GUARDIAN, shown.since, firm)
     if role or hold is None or not is_claimant(hold, pod, across, shown.owner or bool(hold.slot)):
         return None
     nominated = pod.nominated if pod.scheduler == DEFAULT_SCHEDULER_NAME else ""
-    node, by = (pod.node, By.OWNER) if pod.node else (nominated, By.NOMINATED)
+    node, by = (pod.node, KeptBy.OWNER) if pod.node else (nominated, KeptBy.NOMINATED)
     share, name = used_up(hold, (pod,)) + ONE_PLACE, str(hold.parent)
     return RoomClaim(node, (name,), share, by, shown.since, firm, (pod.key,)) if node else None
 
@@ -148,7 +148,7 @@ class RoomChange:
         if self.before is None:
             return EMPTY
         has = self.after.amount if self.after is not None else EMPTY
-        ours = self.by_us and self.before.by in (By.GUARDIAN, By.LATCH)
+        ours = self.by_us and self.before.by in (KeptBy.GUARDIAN, KeptBy.LATCH)
         return EMPTY if ours else self.before.amount.minus(has)
 
 
@@ -161,10 +161,10 @@ def promised_before(
     Available: a write that was decided before may still take it out of an owner's way. While
     latches or owners on their way count as well, nothing can be seen that is new.
     """
-    if all(each.by in (By.GUARDIAN, By.OWNER) for each in here):
-        owners = (each.amount for each in here if each.by is By.OWNER)
+    if all(each.by in (KeptBy.GUARDIAN, KeptBy.OWNER) for each in here):
+        owners = (each.amount for each in here if each.by is KeptBy.OWNER)
         told = bool(hold.slot) or hold.status.phase == "Available"
-        old = (each for each in here if each.by is By.GUARDIAN and each.since <= settled)
+        old = (each for each in here if each.by is KeptBy.GUARDIAN and each.since <= settled)
         stand = old if told else ()
         kept = reduce(Resources.largest, (each.amount for each in stand), EMPTY)
         promised = promised.largest(sum(owners, kept))
@@ -210,16 +210,18 @@ def _short(book: NodeBook, now: datetime) -> Iterator[str]:
 
     Where no pod has a place, and behind a fence that is firm, nobody can take what is not counted.
     """
-    fenced = any(entry.by is By.FENCE and entry.is_firm(now) for entry in book.entries)
+    fenced = any(entry.by is KeptBy.FENCE and entry.is_firm(now) for entry in book.entries)
     if book.full or fenced:
         return
     for group in _groups(book.entries):
-        promised = sum((each.amount for each in group if each.by is By.PROMISE), EMPTY)
+        promised = sum((each.amount for each in group if each.by is KeptBy.PROMISE), EMPTY)
         counted = sum((each.amount for each in group if each.is_firm(now)), EMPTY)
         short = promised.minus(counted)
         lacking = {name: amount for name, amount in short.items() if amount and name != PODS}
         if lacking:
-            holds = sorted({name for each in group for name in each.holds if each.by is By.PROMISE})
+            holds = sorted(
+                {name for each in group for name in each.holds if each.by is KeptBy.PROMISE}
+            )
             told = ", ".join(f"{amount} {name}" for name, amount in sorted(lacking.items()))
             yield f"{', '.join(holds)}: {told} of what is promised on {book.node} is not counted"
 
@@ -227,7 +229,7 @@ def _short(book: NodeBook, now: datetime) -> Iterator[str]:
 def _given_twice(book: NodeBook, single: frozenset[str]) -> Iterator[str]:
     found: dict[str, dict[Key, None]] = {}
     for entry in book.entries:
-        if entry.by is By.OWNER and entry.holds[0] in single:
+        if entry.by is KeptBy.OWNER and entry.holds[0] in single:
             found.setdefault(entry.holds[0], {}).update(dict.fromkeys(entry.owners))
     for name, owners in found.items():
         if len(owners) > 1:
@@ -252,4 +254,4 @@ def _groups(entries: Iterable[RoomClaim]) -> list[list[RoomClaim]]:
 
 def promise(node: str, hold: str, amount: Resources, now: datetime) -> RoomClaim:
     """The entry of what is promised to a hold on a node."""
-    return RoomClaim(node, (hold,), amount, By.PROMISE, now, now, counted=False)
+    return RoomClaim(node, (hold,), amount, KeptBy.PROMISE, now, now, counted=False)

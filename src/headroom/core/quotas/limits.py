@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fractions import Fraction
+from typing import NamedTuple
 
 from headroom.core.amounts import format_amount, format_span
 from headroom.core.holds import Problem
@@ -146,6 +147,13 @@ class Exceeded:
             wanted = wanted if self.wanted else "without end"
             return f"{where}: wanted {wanted}, at most {most}"
         return f"{where}: used {used}, wanted {wanted} more, at most {most}"
+
+
+class QuotaRefusal(NamedTuple):
+    """The quota that has no room for an object, and why, in a sentence."""
+
+    quota: str
+    why: str
 
 
 def order_demand(namespace: str, labels: Mapping[str, str]) -> QuotaDemand:

@@ -17,7 +17,7 @@ from headroom.core.objects import ANYWHERE, Key, Pod
 from headroom.core.quotas.namespaces import LimitsError, NamespaceLimits
 from headroom.engine.freeze import standing_claims
 from headroom.engine.ledger import Ledger
-from headroom.engine.limits.allowance import limits_of
+from headroom.engine.namespace_limits import limits_of
 from headroom.engine.node_fit import unfit
 
 

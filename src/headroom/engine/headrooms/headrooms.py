@@ -53,7 +53,7 @@ from headroom.engine.headrooms.expected_pods import see_workload
 from headroom.engine.headrooms.size_inputs import SizeInputs
 from headroom.engine.headrooms.slot_pods import tally_of
 from headroom.engine.ledger import Ledger
-from headroom.engine.limits.allowance import Allowance
+from headroom.engine.quotas import QuotaBook
 from headroom.engine.status_writer import COALESCED, StatusWriter, headroom_status_subject
 
 OBJECT_PAUSE = timedelta(seconds=1)
@@ -63,11 +63,11 @@ PROMISED_AGAIN = timedelta(seconds=1)
 class Standing:
     """Looks after every headroom, one at a time."""
 
-    def __init__(self, ledger: Ledger, allowance: Allowance, writer: StatusWriter) -> None:
+    def __init__(self, ledger: Ledger, quotas: QuotaBook, writer: StatusWriter) -> None:
         self._ledger = ledger
         self._slots = ledger.slots
         self._writer = writer
-        self._allowance = allowance
+        self._quotas = quotas
         self._sights = SizeInputs(ledger)
 
     def see(self, headroom: Headroom) -> None:
@@ -233,10 +233,10 @@ class Standing:
         if headroom.slot_objects is None:
             again = self._settle_slots(headroom, sight, now)
         else:
-            self._allowance.quotas.asks_anew(headroom_subject(headroom.parent))
+            self._quotas.asks_anew(headroom_subject(headroom.parent))
             self._slots.remember_objects(whole, refused="", beyond="")
             if window is not None:
-                yield from slot_objects.settle(ledger, self._allowance, headroom, now)
+                yield from slot_objects.settle(ledger, self._quotas, headroom, now)
         if after := companions.write(ledger, headroom, window, now):
             yield after
         next_end = self._sights.next_end(headroom, now)

@@ -21,7 +21,7 @@ from headroom.engine.headrooms import companions, slot_objects
 from headroom.engine.headrooms.companions import Concerning
 from headroom.engine.headrooms.slot_pods import note_state
 from headroom.engine.ledger import Ledger
-from headroom.engine.limits.allowance import Allowance
+from headroom.engine.quotas import QuotaBook
 
 OBJECT_PAUSE = timedelta(seconds=1)
 
@@ -73,12 +73,12 @@ def member_gone(ledger: Ledger, hold: Hold) -> None:
 
 
 def wrote(
-    ledger: Ledger, allowance: Allowance, action: CreateSlotObject, outcome: Outcome, now: datetime
+    ledger: Ledger, quotas: QuotaBook, action: CreateSlotObject, outcome: Outcome, now: datetime
 ) -> None:
     """The object of a slot was written, or could not be: then it is tried again later."""
     whole, done = action.of.whole, isinstance(outcome, Done)
     if not done:
-        slot_objects.refused(ledger, allowance, action, outcome)
+        slot_objects.refused(ledger, quotas, action, outcome)
     memory = ledger.slots.memory.get(whole)
     if memory is None:
         return

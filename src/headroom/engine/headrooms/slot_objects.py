@@ -16,14 +16,18 @@ from headroom.core.headrooms.companions import daemon_set_owner
 from headroom.core.headrooms.headrooms import ALWAYS, Headroom
 from headroom.core.headrooms.memory import begun_anew
 from headroom.core.headrooms.slot_objects import Making, changes, stands
+from headroom.core.hold_state.limited import beyond_limit, permit_of
+from headroom.core.hold_state.memory import Permit
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.plan import Sequence, Work
-from headroom.core.subjects import Topic, headroom_subject, hold_subject
+from headroom.core.subjects import Awaited, Change, Topic, headroom_subject, hold_subject
 from headroom.core.tickets.ticket_lifecycle import dismissed
 from headroom.core.tickets.ticket_times import object_of
+from headroom.engine.hold_memory import remember
 from headroom.engine.ledger import Ledger
-from headroom.engine.limits.allowance import Allowance
+from headroom.engine.namespace_limits import limits_of, used_by_others
+from headroom.engine.quotas import QuotaBook
 
 EXPECTED_FOR = timedelta(seconds=5)
 ORPHAN = "orphan"  # the garbage collector's finalizer while it takes owner references off
@@ -87,12 +91,12 @@ def wind_up(ledger: Ledger, headroom: Headroom) -> Iterator[Sequence]:
 
 
 def settle(
-    ledger: Ledger, allowance: Allowance, headroom: Headroom, now: datetime
+    ledger: Ledger, quotas: QuotaBook, headroom: Headroom, now: datetime
 ) -> Iterator[Sequence]:
     """Bring the objects of the slots in line; each is looked after as a hold of its own."""
     slots, whole = ledger.slots, headroom.parent.whole
     settling = False
-    for each in _changes(ledger, allowance, headroom, now):
+    for each in _changes(ledger, quotas, headroom, now):
         settling = True
         if isinstance(each, Sequence):
             if is_free(ledger, each):
@@ -123,7 +127,7 @@ def is_free(ledger: Ledger, sequence: Sequence) -> bool:
 
 
 def _changes(
-    ledger: Ledger, allowance: Allowance, headroom: Headroom, now: datetime
+    ledger: Ledger, quotas: QuotaBook, headroom: Headroom, now: datetime
 ) -> Iterator[Sequence | SlotRefusal]:
     """What brings the objects in line with the wish; a refusal says why some are not made."""
     objects, memory = headroom.slot_objects, ledger.slots.memory[headroom.parent.whole]
@@ -132,7 +136,7 @@ def _changes(
     present, known = members(ledger, headroom), memory.objects
     for hold, until in known.expected.values():
         if now >= until and str(hold.parent) not in ledger.holds:
-            allowance.forget(hold)  # It was made, and never came.
+            _permit(ledger, hold, None)  # It was made, and never came.
     expected = {
         slot: each for slot, each in known.expected.items() if slot not in present and now < each[1]
     }
@@ -145,7 +149,7 @@ def _changes(
     wanted = changes(headroom, memory.wished, there, taken)
     for hold in wanted.dismiss:
         yield from _dismiss(ledger, hold)
-    for made in _make(allowance, headroom, wanted.make, now):
+    for made in _make(ledger, quotas, headroom, wanted.make, now):
         if isinstance(made, SlotRefusal):
             yield made
         else:
@@ -157,14 +161,12 @@ def _changes(
             yield _write(CreateSlotObject(hold, headroom.parent, slot, objects))
 
 
-def refused(
-    ledger: Ledger, allowance: Allowance, action: CreateSlotObject, outcome: Outcome
-) -> None:
+def refused(ledger: Ledger, quotas: QuotaBook, action: CreateSlotObject, outcome: Outcome) -> None:
     """An object could not be made."""
     whole, slots = action.of.whole, ledger.slots
     if str(action.hold.parent) not in ledger.holds:
-        allowance.forget(action.hold)
-    allowance.quotas.lose(action.hold.parent)
+        _permit(ledger, action.hold, None)
+    quotas.lose(action.hold.parent)
     if whole not in slots.memory:
         return
     arrived(ledger, whole, action.slot)
@@ -184,29 +186,48 @@ def arrived(ledger: Ledger, whole: str, slot: str) -> bool:
 
 
 def _make(
-    allowance: Allowance, headroom: Headroom, makings: tuple[Making, ...], now: datetime
+    ledger: Ledger,
+    quotas: QuotaBook,
+    headroom: Headroom,
+    makings: tuple[Making, ...],
+    now: datetime,
 ) -> Iterator[CreateSlotObject | SlotRefusal]:
     subject, objects = headroom_subject(headroom.parent), headroom.slot_objects
     if objects is None or (headroom.closes is not None and now >= headroom.closes):
         return
     if makings:
-        why = allowance.quotas.room_for(headroom, subject, now)
-        if why is not None:
-            yield SlotRefusal(why)
+        over = quotas.refusal(headroom, now)
+        quotas.answered(headroom, subject, over)
+        if over is not None:
+            yield SlotRefusal(over.why)
             return
     for making in makings:
         parent = object_of(objects, headroom.parent, making.slot)
         hold = replace(making.wished, parent=parent, labels=objects.labels, tenure=objects.tenure)
-        why = allowance.quotas.room_for(hold, subject, now)
-        if why is not None:
-            yield SlotRefusal(why)
+        over = quotas.refusal(hold, now)
+        if over is not None:
+            quotas.answered(hold, subject, over)
+            yield SlotRefusal(over.why)
             return
-        why = allowance.beyond_limit(hold, subject)
-        if why is not None:
-            allowance.quotas.lose(hold.parent)
+        why = _beyond_limit(ledger, hold)
+        if why:
+            ledger.agenda.wait(subject, on=Awaited(Change.USAGE, hold.home))
             yield SlotRefusal(why, by_limit=True)
             return
+        quotas.answered(hold, subject, None)
+        _permit(ledger, hold, permit_of(hold))
         yield CreateSlotObject(hold, headroom.parent, making.slot, objects)
+
+
+def _beyond_limit(ledger: Ledger, hold: Hold) -> str:
+    others = used_by_others(ledger.usage, hold.home, str(hold.parent))
+    permit = ledger.memory[str(hold.parent)].permit
+    return beyond_limit(hold, permit, limits_of(ledger, hold.home), others)
+
+
+def _permit(ledger: Ledger, hold: Hold, permit: Permit | None) -> None:
+    """The object of a slot counts before it is seen, and no more if it does not come."""
+    remember(ledger, hold, replace(ledger.memory[str(hold.parent)], permit=permit))
 
 
 def _write(write: CreateSlotObject) -> Sequence:

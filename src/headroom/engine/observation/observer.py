@@ -139,10 +139,12 @@ class Observer:
                     wake_overbooked(ledger, node.name)
                     self.standing.nodes_changed()
             case Namespace() as namespace:
+                before = ledger.namespaces.get(namespace.name)
                 ledger.namespaces[namespace.name] = namespace
                 ledger.state.set_namespace(namespace)
-                self.quotas.see_namespace(namespace)
-                self.keeper.allowance.see_namespace(namespace)
+                if before is None or before.labels != namespace.labels:
+                    self.quotas.relabelled()
+                self.agenda.wake(Awaited(Change.USAGE, namespace.name))
                 self.agenda.notify(Awaited(Change.LIMITS, namespace.name))
                 self.agenda.touch(index_subject(namespace.name))
                 self.doors.see_namespace(namespace)
@@ -150,8 +152,9 @@ class Observer:
     def _see_pod(self, pod: Pod, now: datetime) -> None:
         ledger = self.ledger
         before = ledger.pods.get(pod.key)
+        if not ledger.see_pod(pod, now):  # Pods that slots follow have an entry in the index.
+            return
         ledger.scheduler_activity = ledger.scheduler_activity.after(before, pod, now)
-        ledger.see_pod(pod, now)
         if pod.node:
             wake_overbooked(ledger, pod.node)
             wake_waiting_holds(ledger, pod)
@@ -159,7 +162,6 @@ class Observer:
             if pod.node and pod.labels.get(ROLE_LABEL) == ROLE_FENCE:
                 ledger.show(pod, pod.node, now)
             note_preempted(ledger, pod)
-            self.keeper.allowance.see_pod(pod)
         self.standing.pods_changed()
         if ledger.policy.serves(pod.key.namespace):
             found = (*followers.concerned(ledger, before), *followers.concerned(ledger, pod))
@@ -227,7 +229,7 @@ class Observer:
             case NamespaceGone(name):
                 ledger.namespaces.pop(name, None)
                 ledger.state.remove_namespace(name)
-                self.quotas.lose_namespace(name)
+                self.quotas.relabelled()
                 self.indexer.forget(name)
                 self.doors.lose_namespace(name)
 
@@ -241,7 +243,6 @@ class Observer:
             note_preempted(ledger, old, gone=True)
         if old is not None and old.uid == uid:
             ledger.slots.concern(list(followers.concerned(ledger, old)))
-        self.keeper.allowance.lose_pod(key, uid)
         self.latcher.forget(key, uid)
         self.placer.forget(uid)
         ledger.volumes.forget(uid)

@@ -1,0 +1,60 @@
+"""Whether the limits of its namespace allow a hold a guardian, when it would be created.
+
+A hold that was allowed a guardian keeps its permit for this shape until it is gone or over, so that
+no two holds use the same room. Guardians that exist are never asked about.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from headroom.core.derived_names import shape_of
+from headroom.core.hold_state.memory import Permit
+from headroom.core.hold_state.view import HoldView
+from headroom.core.holds import Hold
+from headroom.core.quotas.namespaces import (
+    LimitsError,
+    NamespaceLimits,
+    Usage,
+    misread,
+    refusal,
+)
+from headroom.core.renewal import has_shape_of
+
+
+def limited(view: HoldView, limits: NamespaceLimits | LimitsError, others: Usage) -> HoldView:
+    """The view of a hold with its permit, or held up by a limit; `others` use so much there."""
+    hold, memory = view.hold, view.memory
+    if is_over(hold):
+        return replace(view, memory=replace(memory, permit=None)) if memory.permit else view
+    if not (has_room(view) and all(has_shape_of(hold, each) for each in view.guardians)):
+        why = beyond_limit(hold, memory.permit, limits, others)
+        if why:
+            return replace(view, held_up=why, over_limit=True, in_place=False)
+    permit = permit_of(hold)
+    return view if memory.permit == permit else replace(view, memory=replace(memory, permit=permit))
+
+
+def beyond_limit(
+    hold: Hold, permit: Permit | None, limits: NamespaceLimits | LimitsError, others: Usage
+) -> str:
+    """Which limit forbids a hold a guardian of its shape, in words; empty if none does."""
+    if permit is not None and permit.shape == shape_of(hold):
+        return ""  # Its guardian of this shape is on its way.
+    if isinstance(limits, LimitsError):
+        return misread(hold.home, limits)
+    return refusal(limits, hold, others) or ""
+
+
+def permit_of(hold: Hold) -> Permit:
+    return Permit(hold.home, shape_of(hold), hold.template.pod.requests)
+
+
+def has_room(view: HoldView) -> bool:
+    """Whether guardians or owners have the room of a hold already, whatever the limits are."""
+    return bool(view.guardians or view.claimants)
+
+
+def is_over(hold: Hold) -> bool:
+    """Whether a hold wants no room any more."""
+    return hold.terminal or bool(hold.problems) or hold.deleted is not None

@@ -1,1 +1,0 @@
-"""Upper limits for holds: the limits of their namespaces, and quotas of dialects."""
