@@ -1,19 +1,24 @@
-"""The virtual loop runs callbacks in the order of asyncio's own loop, also those of one moment."""
+"""The virtual loop runs callbacks in the order of asyncio's own loop; ties as they were set."""
 
 from __future__ import annotations
 
 import asyncio
 import selectors
 from collections.abc import Callable, Mapping
+from contextvars import Context
 from random import Random
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVarTuple
 
 import pytest
 
 from headroom.sim.loop import DIGITS, VirtualLoop
 
+Ts = TypeVarTuple("Ts")
+
 END = 50.0
 STEPS = 400
+HAIR = 1e-10
+"""How much later asyncio's loop takes each timer than the one before: too little for the clock."""
 
 
 class _Scheduling(Protocol):
@@ -50,11 +55,23 @@ class _NoFiles(selectors.BaseSelector):
 
 
 class _Asyncio(asyncio.SelectorEventLoop):
-    """asyncio's own loop with a clock that jumps."""
+    """asyncio's own loop with a clock that jumps, and no two timers at one moment."""
 
     def __init__(self) -> None:
         self.now = 0.0
+        self._set = 0
         super().__init__(_NoFiles(self._jump))
+        self._clock_resolution = 10.0**-DIGITS
+
+    def call_at(
+        self,
+        when: float,
+        callback: Callable[[*Ts], object],
+        *args: *Ts,
+        context: Context | None = None,
+    ) -> asyncio.TimerHandle:
+        self._set += 1
+        return super().call_at(when + self._set * HAIR, callback, *args, context=context)
 
     def time(self) -> float:
         return self.now

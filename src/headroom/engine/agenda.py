@@ -97,6 +97,8 @@ class Agenda:
                 self.touch(subject)
         if self._failures and now >= self._sweep_at:
             self._sweep(now)
+        if not self._count:
+            return ()
         found = self._all() if most is None or self._count <= most else self._in_turn(most)
         # `finish` brings those back that are under way; in a burst they are hundreds.
         free = tuple(subject for subject in found if subject not in self._busy)

@@ -7,7 +7,6 @@ against a real cluster and in a simulation. It decides nothing; `lanes` orders t
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
@@ -53,6 +52,8 @@ class Operator:
     _lanes: Lanes = field(default_factory=Lanes)
     _events_told: EventLimits = field(default_factory=EventLimits)
     _leading: bool = False
+    _alarm: asyncio.TimerHandle | None = None  # wakes the driver, at `_alarm_at`
+    _alarm_at: datetime | None = None
     _contained: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_CONTAINED))
 
     def contained(self) -> Iterator[str]:
@@ -109,6 +110,8 @@ class Operator:
     async def _wind_down(self, *tasks: asyncio.Task[object]) -> None:
         if self._stop.is_set() and self._tasks:
             await asyncio.wait(self._tasks, timeout=STOP_WAIT_S)
+        if self._alarm is not None:
+            self._alarm.cancel()
         everything = (*tasks, *self._tasks)
         for task in everything:
             task.cancel()
@@ -188,14 +191,19 @@ class Operator:
         self.reporter.contained(contained)
 
     async def _sleep_until(self, wake_at: datetime | None, now: datetime) -> None:
-        if wake_at is None:
-            await self._wake.wait()
-            return
-        pause = max(0.0, (wake_at - now).total_seconds())
-        # Not `wait_for`: in Python 3.11 it loses a cancellation that comes together with a wake.
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(pause):
-                await self._wake.wait()
+        """Wait for a wake. Most events leave the next timer as it is, and then its alarm stays."""
+        if wake_at != self._alarm_at:
+            if self._alarm is not None:
+                self._alarm.cancel()
+            self._alarm, self._alarm_at = None, wake_at
+            if wake_at is not None:
+                pause = max(0.0, (wake_at - now).total_seconds())
+                self._alarm = asyncio.get_running_loop().call_later(pause, self._ring)
+        await self._wake.wait()
+
+    def _ring(self) -> None:
+        self._alarm = self._alarm_at = None
+        self._wake.set()
 
     def _start(self, sequence: Sequence) -> None:
         now = asyncio.get_running_loop().time()

@@ -35,10 +35,16 @@ class ActorContext:
         """A seeded delay with its own random generator, which no other actor uses."""
         return Jitter(name, self.seed, bounds)
 
-    def feed(self, name: str, kind: str, deliver: Callable[[Change], None]) -> Feed:
+    def feed(
+        self,
+        name: str,
+        kind: str,
+        deliver: Callable[[Change], None],
+        concerns: Callable[[Change], bool] | None = None,
+    ) -> Feed:
         """Watch a kind under the name of an actor: first existing objects, then changes."""
         delay = self.jitter(f"{name}/watch/{kind}", self.settings.watch_delay)
-        feed = Feed(self.loop, self.store, (kind,), delay, deliver)
+        feed = Feed(self.loop, self.store, (kind,), delay, deliver, concerns)
         feed.replay()
         return feed
 

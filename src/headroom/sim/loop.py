@@ -6,8 +6,8 @@ nothing more can happen, and the loop stops. Times have a resolution of one micr
 order of float additions does not change a run.
 
 Timers and callbacks are kept here and not in asyncio's loop, which compares handles in Python and
-polls files at every turn. The order of callbacks is the same as there, also for timers with equal
-times.
+polls files at every turn. The order of callbacks is the same as there, but timers with equal times
+run in the order in which they were set.
 """
 
 from __future__ import annotations
@@ -63,25 +63,34 @@ class _RareCollection:
 _rare_collection = _RareCollection()
 
 
-class _Timer(float):
-    """A timer: the time at which it is due, and the methods that asyncio needs of a handle.
+class _Timer:
+    """A timer with the methods that asyncio needs of a handle.
 
-    Two timers with the same time compare as equal, as in asyncio. It is one object, not a time with
-    a handle: a pod needs 24 timers.
+    Its callback does not run in the context of the code that set it: a controller that reacts to a
+    write of the operator is not a part of the operator.
     """
 
-    __slots__ = ("_args", "_callback", "_cancelled", "_context", "_loop", "waiting")
+    __slots__ = ("_args", "_callback", "_cancelled", "_context", "_loop", "_moment", "waiting")
 
-    _callback: Callable[..., object] | None
-    _args: tuple[Any, ...]
-    _context: Context
-    _cancelled: bool
-    _loop: VirtualLoop
     _source_traceback = None  # Asyncio reads it if a callback fails.
-    waiting: bool
+
+    def __init__(
+        self,
+        moment: float,
+        callback: Callable[..., object],
+        args: tuple[Any, ...],
+        loop: VirtualLoop,
+    ) -> None:
+        self._moment = moment
+        self._callback = callback
+        self._args = args
+        self._loop = loop
+        self._context = loop.timer_context
+        self._cancelled = False
+        self.waiting = True
 
     def when(self) -> float:
-        return float(self)
+        return self._moment
 
     def cancelled(self) -> bool:
         return self._cancelled
@@ -89,9 +98,13 @@ class _Timer(float):
     def cancel(self) -> None:
         if not self._cancelled:
             self._cancelled = True
-            self._callback, self._args = None, ()
+            self._callback, self._args = _nothing, ()
             if self.waiting:
                 self._loop.note_cancelled()
+
+
+def _nothing() -> None:
+    """The callback of a cancelled timer."""
 
 
 class _ReadyCallback(asyncio.Handle):
@@ -121,13 +134,16 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     """An event loop that never waits; `time()` starts at zero."""
 
     def __init__(self) -> None:
+        self.timer_context = Context()
         self._now = 0.0
         self._limit = float("inf")
         self._idle = False
         self._halting = False
         self._turns = 0
         self._soon: deque[_ReadyCallback | _Timer] = deque()
-        self._timers: list[_Timer] = []
+        self._moments: list[float] = []  # a heap of the keys of `_timers`
+        self._timers: dict[float, list[_Timer]] = {}
+        self._waiting = 0  # queued timers
         self._cancelled = 0  # cancelled timers that are still queued
         self._failures: list[BaseException] = []
         self.on_jump: Callable[[float], None] | None = None  # called before the clock jumps
@@ -161,15 +177,24 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         *args: *Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
+        if context is not None:
+            return self.set_timer(round(when, DIGITS), context.run, callback, *args)
+        return self.set_timer(round(when, DIGITS), callback, *args)
+
+    def set_timer(
+        self, moment: float, callback: Callable[..., object], *args: Any
+    ) -> asyncio.TimerHandle:
+        """Like `call_at`, for a time that is already rounded to microseconds."""
         if self.is_closed():
             raise RuntimeError("Event loop is closed")
-        timer = _Timer(round(when, DIGITS))
-        timer._callback, timer._args = callback, args
-        timer._context = copy_context() if context is None else context
-        timer._loop = self
-        timer._cancelled = False
-        timer.waiting = True
-        heappush(self._timers, timer)
+        timer = _Timer(moment, callback, args, self)
+        known = self._timers.get(moment)
+        if known is None:
+            self._timers[moment] = [timer]
+            heappush(self._moments, moment)
+        else:
+            known.append(timer)
+        self._waiting += 1
         return cast("asyncio.TimerHandle", timer)  # It has all methods of a handle.
 
     def call_later(
@@ -192,6 +217,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         super().close()
         self._soon.clear()
         self._timers.clear()
+        self._moments.clear()
 
     def run_to(self, limit: float) -> bool:
         """Run everything up to `limit` and set the clock to it; False if nothing is left to run."""
@@ -222,11 +248,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             if self._cancelled:
                 self._drop_cancelled()
             self._move_on()
-            timers, now = self._timers, self._now
-            while timers and timers[0] <= now:
-                timer = heappop(timers)
-                timer.waiting = False
-                soon.append(timer)
+            while self._moments and self._moments[0] <= self._now:
+                self._take_due()
             for _ in range(len(soon)):  # Callbacks that these schedule run after them.
                 handle = soon.popleft()
                 if not handle._cancelled:
@@ -237,19 +260,19 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def _move_on(self) -> None:
         """Jump to the time of the next timer if nothing is ready."""
-        timers, now = self._timers, self._now
-        if self._soon or self._halting or (timers and timers[0] <= now):
+        moments, now = self._moments, self._now
+        if self._soon or self._halting or (moments and moments[0] <= now):
             self._turns += 1
             if self._turns > MOST_TURNS:
                 self._turns = 0
                 self._note_failure(self, {"message": "time stands still: actors run in a circle"})
             return
         self._turns = 0
-        if not timers:
+        if not moments:
             self._idle = True
             self.stop()
             return
-        upcoming = float(timers[0])
+        upcoming = moments[0]
         if upcoming - now > FAR:
             upcoming = min(upcoming, round(now + LONGEST_JUMP, DIGITS))
         if self.on_jump is not None:
@@ -260,18 +283,40 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         else:
             self._now = upcoming
 
+    def _take_due(self) -> None:
+        """Make the timers with the earliest time ready, in the order in which they were set."""
+        timers = self._timers.pop(heappop(self._moments))
+        for timer in timers:
+            timer.waiting = False
+            self._cancelled -= timer._cancelled
+        self._waiting -= len(timers)
+        self._soon.extend(timers)
+
     def _drop_cancelled(self) -> None:
-        timers = self._timers
-        if len(timers) > FEW_TIMERS and self._cancelled > MOST_CANCELLED * len(timers):
-            self._timers = [timer for timer in timers if not timer._cancelled]
-            for timer in timers:
-                timer.waiting = not timer._cancelled
-            heapify(self._timers)
-            self._cancelled = 0
-            return
-        while timers and timers[0]._cancelled:
-            self._cancelled -= 1
-            heappop(timers).waiting = False
+        """Remove cancelled timers at the earliest time, and all of them if they are too many."""
+        if self._waiting > FEW_TIMERS and self._cancelled > MOST_CANCELLED * self._waiting:
+            for moment in tuple(self._timers):
+                self._drop_at(moment)
+            self._moments = list(self._timers)
+            heapify(self._moments)
+        while self._cancelled and self._drop_at(self._moments[0]):
+            heappop(self._moments)
+
+    def _drop_at(self, moment: float) -> bool:
+        """Remove the cancelled timers of a time; return whether no timer is left."""
+        timers = self._timers[moment]
+        left = [timer for timer in timers if not timer._cancelled]
+        if len(left) == len(timers):
+            return False
+        for timer in timers:
+            timer.waiting = not timer._cancelled
+        self._waiting -= len(timers) - len(left)
+        self._cancelled -= len(timers) - len(left)
+        if left:
+            self._timers[moment] = left
+        else:
+            del self._timers[moment]
+        return not left
 
     def note_cancelled(self) -> None:
         """A queued timer was cancelled."""

@@ -34,7 +34,7 @@ from headroom.core.policy import Policy
 from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import changed_pod, node_of
-from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.store import STATUS, Change, Verb
 from headroom.sim.api.values import Ref, dig
 from headroom.wire.errors import DecodeError
 
@@ -67,7 +67,10 @@ class SafetyCheck:
 
     def _on_pod(self, change: Change) -> None:
         uid = str(change.obj["metadata"]["uid"])
-        old, pod = self._pods.get(uid), changed_pod(change)
+        old = self._pods.get(uid)
+        if old is None and change.parts == STATUS:
+            return  # Its labels and annotations make it one that concerns a hold.
+        pod = changed_pod(change)
         if old is None and not _parent_of(pod):
             return
         ours, now = bool(self._stage.server.acting), self._stage.clock.now()

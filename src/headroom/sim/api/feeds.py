@@ -29,7 +29,10 @@ class Jitter:
 
 
 class Feed:
-    """One ordered stream of the changes of some kinds."""
+    """One ordered stream of the changes of some kinds.
+
+    Changes that `concerns` says mean nothing to who listens are not delivered.
+    """
 
     def __init__(
         self,
@@ -38,7 +41,9 @@ class Feed:
         kinds: Sequence[str],
         delay: Jitter,
         deliver: Callable[[Change], None],
+        concerns: Callable[[Change], bool] | None = None,
     ) -> None:
+        self._concerns = concerns
         self._loop = loop
         self._store = store
         self._kinds = tuple(kinds)
@@ -77,17 +82,20 @@ class Feed:
         due = round(self._loop.time() + self._delay(), DIGITS)
         if due > self._last:
             self._last = due
+        if self._concerns is not None and not self._concerns(change):
+            return  # It takes its time on the wire all the same: the others keep theirs.
         self._waiting.append((self._last, change))
         if self._timer is None:
             self._arm()
 
     def _arm(self) -> None:
         if self._timer is None and self._waiting and not self._held:
-            self._timer = self._loop.call_at(self._waiting[0][0], self._flush)
+            self._timer = self._loop.set_timer(self._waiting[0][0], self._flush)
 
     def _flush(self) -> None:
         self._timer = None
         waiting, now = self._waiting, self._loop.time()
         while waiting and not self._held and waiting[0][0] <= now:
             self._deliver(waiting.popleft()[1])
-        self._arm()
+        if waiting:
+            self._arm()

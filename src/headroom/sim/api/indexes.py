@@ -5,8 +5,8 @@ Several actors need the pods of a node; none of them should have to read all pod
 
 from __future__ import annotations
 
-from headroom.sim.api.store import Change, Store, Verb
-from headroom.sim.api.values import Json, Ref, controller_of, dig
+from headroom.sim.api.store import COMING, GOING, META, SPEC, Change, Store, Verb
+from headroom.sim.api.values import Json, Ref, controller_of
 
 
 class PodIndex:
@@ -16,7 +16,7 @@ class PodIndex:
         self._store = store
         self._on_node: dict[str, dict[Ref, None]] = {}
         self._strays: dict[str, dict[Ref, None]] = {}
-        store.listen("Pod", self._on_pod)
+        store.listen("Pod", self._on_pod, COMING | GOING | META | SPEC)
 
     def on_node(self, node: str) -> list[Json]:
         """The pods bound to a node, in the order in which they were bound."""
@@ -31,7 +31,7 @@ class PodIndex:
 
     def _on_pod(self, change: Change) -> None:
         ref, gone = change.ref, change.verb is Verb.DELETED
-        node = str(dig(change.obj, "spec", "nodeName") or "")
+        node = str((change.obj.get("spec") or {}).get("nodeName") or "")
         if node:
             _keep(self._on_node, node, ref, not gone)
         stray = controller_of(change.obj) is None

@@ -13,16 +13,36 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum
 from random import Random
-from uuid import UUID
+from typing import Any
 
 from headroom.core.objects import Node, Pod
 from headroom.ports import Thing
 from headroom.sim.api.registry import Registry
 from headroom.sim.api.values import Json, Ref, Stored, ref_of, uid_of
-from headroom.wire.objects.podsagain import born, pod_with
+from headroom.wire.objects.podsagain import born, pod_in_phase, pod_with
 from headroom.wire.times import format_time
 
 SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+
+
+COMING, GOING, META, SPEC, STATUS = 1, 2, 4, 8, 16
+"""The parts of an object that a change can concern. A listener says which parts it needs.
+
+COMING is a new object, GOING a removed one.
+"""
+
+_LAST_FIELDS = (
+    "labels",
+    "annotations",
+    "uid",
+    "creationTimestamp",
+    "resourceVersion",
+    "generation",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+)
+
+EVERYTHING = COMING | GOING | META | SPEC | STATUS
 
 
 class Verb(Enum):
@@ -40,11 +60,15 @@ class Change:
     obj: Json
     old: Json | None
     registry: Registry
+    parts: int = EVERYTHING
+    _thing: Thing | None = None
 
     @property
     def thing(self) -> Thing:
         """The changed object as a core value, decoded once for all listeners."""
-        return self.registry.decode(self.obj)
+        if self._thing is None:
+            self._thing = self.registry.decode(self.obj)
+        return self._thing
 
 
 Listener = Callable[[Change], None]
@@ -60,7 +84,8 @@ class Store:
         self._now = now
         self._random = Random(f"{seed}/store")
         self._objects: dict[str, dict[tuple[str, str], Json]] = defaultdict(dict)
-        self._listeners: dict[str, list[Listener]] = defaultdict(list)
+        self._listeners: dict[str, list[tuple[Listener, int]]] = defaultdict(list)
+        self._concerned: dict[tuple[str, int], tuple[Listener, ...]] = {}
         self._refs: dict[str, Ref] = {}
         self._version = 0
         self._stamp: tuple[datetime | None, str] = None, ""
@@ -102,12 +127,18 @@ class Store:
     def kinds(self) -> tuple[str, ...]:
         return tuple(sorted(kind for kind, objects in self._objects.items() if objects))
 
-    def listen(self, kind: str, listener: Listener) -> None:
-        """Call `listener` immediately for every later change of this kind."""
-        self._listeners[kind].append(listener)
+    def listen(self, kind: str, listener: Listener, parts: int = EVERYTHING) -> None:
+        """Call `listener` immediately for every later change of this kind.
+
+        For pods, only for changes of these parts.
+        """
+        self._listeners[kind].append((listener, parts))
+        self._concerned.clear()
 
     def remove_listener(self, kind: str, listener: Listener) -> None:
-        self._listeners[kind].remove(listener)
+        kept = [each for each in self._listeners[kind] if each[0] != listener]
+        self._listeners[kind] = kept
+        self._concerned.clear()
 
     def fresh_name(self, prefix: str) -> str:
         letters = "".join(self._random.choice(SUFFIX_ALPHABET) for _ in range(5))
@@ -119,7 +150,7 @@ class Store:
         With `as_it_was` it keeps those that it has. `pod` is its decoded value, if known.
         """
         fresh = {
-            "uid": str(UUID(int=self._random.getrandbits(128), version=4)),
+            "uid": _uuid4(self._random.getrandbits(128)),
             "creationTimestamp": self.timestamp(),
             "generation": 1,
         }
@@ -131,7 +162,7 @@ class Store:
         ref = ref_of(stored)
         self._refs[uid] = ref
         self._objects[ref.kind][ref.namespace, ref.name] = stored
-        self._tell(Change(Verb.ADDED, ref, stored, None, self.registry))
+        self._tell(Change(Verb.ADDED, ref, stored, None, self.registry, COMING))
         return stored
 
     def replace(self, old: Json, new: Json) -> Json:
@@ -140,10 +171,32 @@ class Store:
             return old
         stored = self._stored(new, new["metadata"])
         ref = ref_of(old)
-        if isinstance(old, Stored) and isinstance(old.plain, Pod):
-            stored.before = old
+        parts = EVERYTHING
+        if ref.kind == "Pod":
+            parts = _parts(old, new)
+            if isinstance(old, Stored) and old.plain is not None:
+                stored.before = old
         self._objects[ref.kind][ref.namespace, ref.name] = stored
-        self._tell(Change(Verb.MODIFIED, ref, stored, old, self.registry))
+        self._tell(Change(Verb.MODIFIED, ref, stored, old, self.registry, parts))
+        return stored
+
+    def replace_status(self, old: Json, status: Json, **fields: Any) -> Json:
+        """Store a new status of a pod.
+
+        `fields` are the fields of the core value that change, if the caller knows them.
+        """
+        if status == old.get("status"):
+            return old
+        self._version += 1
+        stored = Stored(old)
+        stored["metadata"] = _restamped(old["metadata"], str(self._version))
+        stored["status"] = status
+        if isinstance(old, Stored) and isinstance(old.plain, Pod):
+            stored.plain = pod_in_phase(old.plain, old, stored, **fields) if fields else None
+            stored.before = old if stored.plain is None else None
+        ref = ref_of(old)
+        self._objects[ref.kind][ref.namespace, ref.name] = stored
+        self._tell(Change(Verb.MODIFIED, ref, stored, old, self.registry, STATUS))
         return stored
 
     def remove(self, old: Json) -> None:
@@ -159,7 +212,7 @@ class Store:
                 last.told = last.plain
             elif isinstance(old.told, Pod | Node):  # Other kinds are rare.
                 last.told = _with_version(old.told, version)
-        self._tell(Change(Verb.DELETED, ref, last, old, self.registry))
+        self._tell(Change(Verb.DELETED, ref, last, old, self.registry, GOING))
 
     def forget(self, ref: Ref) -> Json | None:
         """Remove an object without a change event, and return it."""
@@ -170,7 +223,7 @@ class Store:
 
     def as_added(self, obj: Json) -> Change:
         """The change that a new listener gets for an existing object."""
-        return Change(Verb.ADDED, ref_of(obj), obj, None, self.registry)
+        return Change(Verb.ADDED, ref_of(obj), obj, None, self.registry, COMING)
 
     def _stored(self, obj: Json, meta: Json) -> Stored:
         self._version += 1
@@ -179,8 +232,41 @@ class Store:
         return stored
 
     def _tell(self, change: Change) -> None:
-        for listener in tuple(self._listeners[change.ref.kind]):
+        kind, parts = change.ref.kind, change.parts
+        concerned = self._concerned.get((kind, parts))
+        if concerned is None:
+            listeners = self._listeners[kind]
+            concerned = tuple(listener for listener, wanted in listeners if wanted & parts)
+            self._concerned[kind, parts] = concerned
+        for listener in concerned:
             listener(change)
+
+
+def _parts(old: Json, new: Json) -> int:
+    """The parts of an object that differ between two versions."""
+    parts = 0
+    for name, part in (("metadata", META), ("spec", SPEC), ("status", STATUS)):
+        before, after = old.get(name), new.get(name)
+        if before is not after and before != after:
+            parts |= part
+    return parts or EVERYTHING
+
+
+def _restamped(meta: Json, version: str) -> dict[str, Any]:
+    """Metadata with a new version, with its fields in the order that an update gives them."""
+    changed = dict(meta)
+    for name in _LAST_FIELDS:
+        if name in changed:
+            changed[name] = changed.pop(name)
+    changed["resourceVersion"] = version
+    return changed
+
+
+def _uuid4(bits: int) -> str:
+    """Format random bits as a UUID of version 4; `uuid.UUID` takes twice as long."""
+    text = f"{bits:032x}"
+    variant = "89ab"[int(text[16], 16) & 3]
+    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{variant}{text[17:20]}-{text[20:]}"
 
 
 def _with_version(thing: Pod | Node, version: str) -> Pod | Node:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from headroom.core.objects import Pod
 from headroom.sim.actor_context import ActorContext
+from headroom.sim.api.decoder import changed_pod
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of
 from headroom.sim.controllers.autoscaler_binpack import Packing, missing_daemons, stand_in
@@ -56,9 +57,9 @@ class Autoscaler(Controller):
 
     def _on_pod(self, change: Change) -> None:
         self._cache.pod_changed(change)
-        node = dig(change.obj, "spec", "nodeName")
+        node = changed_pod(change).node
         if node:
-            self._scale_down.look_again(str(node))
+            self._scale_down.look_again(node)
             self._shrink_soon()
         elif change.verb is not Verb.DELETED and is_stuck(change.obj, self._behaviour):
             self._soon(_GROW)

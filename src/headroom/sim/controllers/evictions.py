@@ -13,7 +13,7 @@ from headroom.core.objects import Pod, Taint
 from headroom.core.selection import tolerates
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import node_of, pod_of
-from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.store import COMING, GOING, SPEC, Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of, with_condition
 from headroom.sim.controllers.base import Controller
 
@@ -29,7 +29,7 @@ class TaintManager(Controller):
         super().__init__(stage)
         self._due: dict[str, TimerHandle] = {}
         self.watch("Node")
-        self.store.listen("Pod", self._on_pod)
+        self.store.listen("Pod", self._on_pod, COMING | GOING | SPEC)
 
     def on_change(self, change: Change) -> None:
         if change.verb is not Verb.MODIFIED or _no_execute(change.obj) != _no_execute(change.old):
@@ -83,7 +83,7 @@ class TaintManager(Controller):
             "message": "Taint manager: deleting due to NoExecute taint",
         }
         status = with_condition(obj.get("status"), condition, self.store.timestamp())
-        self.server.update({**obj, "status": status}, "status")
+        self.server.write_pod_status(obj, status)
         self.server.delete(ref, uid=uid)
 
 

@@ -7,7 +7,7 @@ is deleted too, so a crash between two writes does no harm.
 from __future__ import annotations
 
 from headroom.sim.actor_context import ActorContext
-from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.store import COMING, GOING, META, Change, Verb
 from headroom.sim.api.values import Json, Ref, ref_of, uid_of
 from headroom.sim.controllers.base import Controller
 from headroom.sim.errors import ApiError
@@ -23,7 +23,7 @@ class GarbageCollector(Controller):
         self._dependents: dict[str, dict[Ref, None]] = {}
         for kind in sorted(self.store.registry):
             if kind != "Event":
-                self.store.listen(kind, self.on_change)
+                self.store.listen(kind, self.on_change, COMING | GOING | META)
 
     def on_change(self, change: Change) -> None:
         owners = _owner_uids(change.obj)

@@ -96,6 +96,8 @@ class PodController(Controller):
             self._kept.pop(uid_of(change.obj), None)
 
     def _on_pod(self, change: Change) -> None:
+        if change.verb is not Verb.ADDED and "ownerReferences" not in change.obj["metadata"]:
+            return
         owner = controller_of(change.obj)
         if owner is not None and owner["kind"] == self.kind:
             kept = self._kept.setdefault(owner["uid"], {})

@@ -11,8 +11,8 @@ nothing, like a machine without power; `controllers.nodes` notices the missing h
 from __future__ import annotations
 
 from asyncio import TimerHandle
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from headroom.core.objects import Pod
 from headroom.core.resources import EMPTY, Resources
@@ -21,7 +21,7 @@ from headroom.sim.api.decoder import changed_pod, node_of, pod_of
 from headroom.sim.api.pods import FINISHED
 from headroom.sim.api.store import Change, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
-from headroom.sim.errors import ApiError, SimulationError
+from headroom.sim.errors import SimulationError
 from headroom.sim.kubelet.admission import rejection
 from headroom.sim.kubelet.lifetimes import last_phase, lifetime, sleep_before_stop
 from headroom.sim.kubelet.podstatus import failed, finished, reported_again, running
@@ -51,6 +51,9 @@ class Kubelet:
             timer.cancel()
 
 
+Todo = Callable[[Kubelet, Pod], None]
+
+
 class Kubelets:
     """All kubelets of the cluster, with one watch."""
 
@@ -59,9 +62,10 @@ class Kubelets:
         self._recorder = stage.recorder("kubelet")
         self._start_delay = stage.jitter("kubelet/start", stage.settings.pod_start)
         self._stop_delay = stage.jitter("kubelet/stop", stage.settings.pod_stop)
+        self._write = stage.server.write_pod_status
         self._kubelets: dict[str, Kubelet] = {}
         stage.feed("kubelet", "Node", self._on_node)
-        stage.feed("kubelet", "Pod", self._on_pod)
+        stage.feed("kubelet", "Pod", self._on_pod, _concerns_a_kubelet)
 
     def of(self, node: str) -> Kubelet:
         kubelet = self._kubelets.get(node)
@@ -116,14 +120,14 @@ class Kubelets:
             self._report_again(self._kubelets[name])
 
     def _on_pod(self, change: Change) -> None:
-        node = str(dig(change.obj, "spec", "nodeName") or "")
-        kubelet = self._kubelets.get(node)
+        pod = changed_pod(change)
+        kubelet = self._kubelets.get(pod.node)
         if kubelet is None or kubelet.stopped:
             return
         if change.verb is Verb.DELETED:
-            kubelet.forget(uid_of(change.obj))
+            kubelet.forget(pod.uid)
         else:
-            self._look(kubelet, changed_pod(change))
+            self._look(kubelet, pod)
 
     def _look(self, kubelet: Kubelet, pod: Pod) -> None:
         """Do what the state of a pod requires of its kubelet."""
@@ -165,7 +169,8 @@ class Kubelets:
     def _complete(self, kubelet: Kubelet, pod: Pod) -> None:
         obj = self._current(pod)
         if obj is not None and dig(obj, "status", "phase") == "Running":
-            self._write(obj, finished(obj, last_phase(obj), self._stage.store.timestamp()))
+            phase = last_phase(obj)
+            self._write(obj, finished(obj, phase, self._stage.store.timestamp()), phase=phase)
             kubelet.forget(pod.uid)
 
     def _report_again(self, kubelet: Kubelet) -> None:
@@ -179,7 +184,9 @@ class Kubelets:
     def _run(self, kubelet: Kubelet, pod: Pod) -> None:
         obj = self._current(pod)
         if obj is not None and dig(obj, "status", "phase") == "Pending":
-            self._write(obj, running(obj, self._stage.store.timestamp()))
+            started = self._stage.clock.now().replace(microsecond=0)
+            status = running(obj, self._stage.store.timestamp())
+            self._write(obj, status, phase="Running", started=started)
 
     def _stop_pod(self, kubelet: Kubelet, pod: Pod) -> None:
         """Give the containers their grace period once; then the pod is deleted."""
@@ -203,23 +210,24 @@ class Kubelets:
         kubelet.forget(pod.uid)
         self._stage.server.delete(ref_of(obj), grace=0, uid=pod.uid)
 
-    def _later(self, kubelet: Kubelet, pod: Pod, delay: float, what: Any) -> None:
-        def due() -> None:
-            kubelet.timers.pop(pod.uid, None)
-            what(kubelet, pod)
+    def _later(self, kubelet: Kubelet, pod: Pod, delay: float, what: Todo) -> None:
+        later = self._stage.loop.call_later
+        kubelet.timers[pod.uid] = later(delay, self._due, kubelet, pod, what)
 
-        kubelet.timers[pod.uid] = self._stage.loop.call_later(delay, due)
+    def _due(self, kubelet: Kubelet, pod: Pod, what: Todo) -> None:
+        kubelet.timers.pop(pod.uid, None)
+        what(kubelet, pod)
 
     def _current(self, pod: Pod) -> Json | None:
         """The stored pod, if it is still the same one."""
         obj = self._stage.store.get(Ref("Pod", pod.key.namespace, pod.key.name))
         return obj if obj is not None and uid_of(obj) == pod.uid else None
 
-    def _write(self, obj: Json, status: Json) -> None:
-        try:
-            self._stage.server.update({**obj, "status": status}, "status")
-        except ApiError as error:
-            raise SimulationError(f"kubelet: {ref_of(obj)}: {error.message}") from error
+
+def _concerns_a_kubelet(change: Change) -> bool:
+    """Whether a pod is on a node; of one that has ended nobody need hear that it is gone."""
+    pod = changed_pod(change)
+    return bool(pod.node) and not (pod.finished and change.verb is Verb.DELETED)
 
 
 def _ready_status(node: Json) -> str:

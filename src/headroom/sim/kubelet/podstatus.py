@@ -104,13 +104,14 @@ def failed(pod: Json, rejection: Rejection, now: str) -> Json:
 
 def _with_all(status: Json, conditions: Iterable[Json], now: str) -> Json:
     """The status with these conditions first, in this order; other conditions follow."""
-    names = []
+    others = {condition["type"]: condition for condition in status.get("conditions") or ()}
+    ours = []
     for condition in conditions:
-        status = with_condition(status, condition, now)
-        names.append(condition["type"])
-    found = {condition["type"]: condition for condition in status["conditions"]}
-    ours = [found.pop(name) for name in names]
-    return {**status, "conditions": [*ours, *found.values()]}
+        old = others.pop(condition["type"], None)
+        same = old is not None and old.get("status") == condition["status"]
+        since = old.get("lastTransitionTime", now) if old is not None and same else now
+        ours.append({**condition, "lastTransitionTime": since})
+    return {**status, "conditions": [*ours, *others.values()]}
 
 
 def _running(container: Json, now: str) -> dict[str, Any]:

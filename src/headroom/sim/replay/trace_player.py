@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
+from headroom.sim.api.decoder import changed_pod
 from headroom.sim.api.pods import FINISHED
-from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.store import COMING, STATUS, Change
 from headroom.sim.api.values import Ref, dig, uid_of
 from headroom.sim.errors import ApiError
 from headroom.sim.replay.arrivals import TRACE_LABEL, PodTrace
@@ -33,7 +34,7 @@ class TracePlayer:
         self._refused = 0
         self._made = [0 for _ in traces]
         if traces:
-            world.store.listen("Pod", self._on_pod)
+            world.store.listen("Pod", self._on_pod, COMING | STATUS)
 
     def start(self, traces: tuple[PodTrace, ...], start: datetime, seed: int) -> None:
         """Schedule the first pods of each trace."""
@@ -65,7 +66,7 @@ class TracePlayer:
         self._await(index, trace, coming)
 
     def _on_pod(self, change: Change) -> None:
-        if change.verb is Verb.DELETED or dig(change.obj, "status", "phase") not in FINISHED:
+        if not changed_pod(change).finished:
             return
         if dig(change.old, "status", "phase") in FINISHED:
             return

@@ -19,17 +19,16 @@ from headroom.core.names import (
     USERS_ANNOTATION,
     WAIT_ANNOTATION,
 )
+from headroom.core.objects import Pod
 from headroom.core.resources import EMPTY, Resources
 from headroom.sim.api.decoder import node_of, pod_of
-from headroom.sim.api.pods import FINISHED
-from headroom.sim.api.store import Change, Store, Verb
+from headroom.sim.api.store import META, SPEC, Change, Store, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
 from headroom.sim.loop import SimClock
 from headroom.sim.scenarios.overcommit import ONE, OvercommitCheck
 
 LATCH_LIMIT = 60.0
 GATE_LIMIT = 60.0
-CLAIM = ("metadata", "annotations", CLAIMED_UID_ANNOTATION)
 
 
 class Invariants:
@@ -60,13 +59,19 @@ class Invariants:
         pod, uid = change.obj, uid_of(change.obj)
         if change.verb is Verb.ADDED:
             self._since[uid] = self._clock.elapsed()
-        if change.verb is Verb.DELETED or _is_ungated_now(change):
+        if change.verb is Verb.DELETED or (
+            change.parts & (META | SPEC) and _is_ungated_now(change)
+        ):
             self._check_age(change.old or pod)
-        gone = change.verb is Verb.DELETED or dig(pod, "status", "phase") in FINISHED
+        value = pod_of(pod)
+        gone = change.verb is Verb.DELETED or value.finished
         if change.verb is Verb.DELETED:
             self._since.pop(uid, None)
-        self._count_running(pod, gone)
-        self._count_owner(pod, gone, str(dig(change.old, *CLAIM) or ""))
+        if value.node:
+            self._count_running(value, gone)
+        hold, before = _claimed(pod), _claimed(change.old)
+        if hold or before:
+            self._count_owner(pod, gone, before)
 
     def _check_age(self, pod: Json) -> None:
         age = self._clock.elapsed() - self._since.get(uid_of(pod), self._clock.elapsed())
@@ -78,18 +83,15 @@ class Invariants:
         if waited > GATE_LIMIT:
             self._breach(f"{ref_of(pod)}: waited {waited:.0f} s at our gate")
 
-    def _count_running(self, pod: Json, gone: bool) -> None:
-        name = str(dig(pod, "spec", "nodeName") or "")
-        if not name:
-            return
+    def _count_running(self, pod: Pod, gone: bool) -> None:
+        name, uid = pod.node, pod.uid
         here = self._running.setdefault(name, {})
-        uid = uid_of(pod)
         if gone:
             ended = here.pop(uid, None)
             if ended is not None:
                 self._used[name] = self._used[name] - ended
-        elif dig(pod, "status", "phase") == "Running" and uid not in here:
-            here[uid] = pod_of(pod).requests + ONE
+        elif pod.phase == "Running" and uid not in here:
+            here[uid] = pod.requests + ONE
             self._used[name] = self._used.get(name, EMPTY) + here[uid]
             self._check_room(name, self._used[name])
 
@@ -104,9 +106,7 @@ class Invariants:
                 self._breach(f"Node/{name}: overcommitted: {words}")
 
     def _count_owner(self, pod: Json, gone: bool, before: str) -> None:
-        hold = str(dig(pod, *CLAIM) or "")
-        if not hold and not before:
-            return
+        hold = _claimed(pod)
         if before != hold:
             self._owners.get(before, {}).pop(uid_of(pod), None)
         if not hold:
@@ -129,6 +129,12 @@ class Invariants:
         breach = f"at {self._clock.elapsed():.3f}: {words}"
         if breach not in self.violations:
             self.violations.append(breach)
+
+
+def _claimed(pod: Json | None) -> str:
+    """The uid of the hold that a pod has a claim on."""
+    annotations = pod["metadata"].get("annotations") if pod is not None else None
+    return str(annotations.get(CLAIMED_UID_ANNOTATION) or "") if annotations else ""
 
 
 def _is_passing(pod: Json) -> bool:

@@ -18,11 +18,11 @@ from headroom.core.names import (
     ROLE_GUARDIAN,
     ROLE_LABEL,
 )
+from headroom.core.objects import Pod
 from headroom.core.resources import CPU, EPHEMERAL_STORAGE, MEMORY, Resources
 from headroom.sim.api.decoder import changed_pod
-from headroom.sim.api.pods import FINISHED
 from headroom.sim.api.store import Change, Store, Verb
-from headroom.sim.api.values import Json, dig, uid_of
+from headroom.sim.api.values import Json, dig
 from headroom.sim.loop import SimClock
 from headroom.sim.pools import POOL_LABEL
 from headroom.sim.scenarios.ownership import OwnerRules, workload_of
@@ -95,40 +95,37 @@ class Meter:
         }
 
     def _on_pod(self, change: Change) -> None:
-        pod, uid = change.obj, uid_of(change.obj)
-        role = dig(pod, "metadata", "labels", ROLE_LABEL)
-        bound = bool(dig(pod, "spec", "nodeName"))
+        value = changed_pod(change)
+        role = value.labels.get(ROLE_LABEL)
         if role is None:
-            self._follow(change, uid, bound)
+            self._follow(change, value)
         elif role == ROLE_GUARDIAN:
-            end = end_of(pod)
+            uid, end = value.uid, end_of(change.obj)
             if end in (End.EVICTED, End.PREEMPTED):
                 self._lost[uid] = end
-            if change.verb is Verb.DELETED or dig(pod, "status", "phase") in FINISHED:
+            if change.verb is Verb.DELETED or value.finished:
                 self._end_guardian(uid)
-            elif bound and uid not in self._guardians:
-                self._guardians[uid] = (self._clock.elapsed(), changed_pod(change).requests)
+            elif value.node and uid not in self._guardians:
+                self._guardians[uid] = (self._clock.elapsed(), value.requests)
                 self._note_count()
 
-    def _follow(self, change: Change, uid: str, bound: bool) -> None:
-        now, pod = self._clock.elapsed(), change.obj
+    def _follow(self, change: Change, value: Pod) -> None:
+        pod, uid, bound = change.obj, value.uid, bool(value.node)
         if change.verb is Verb.ADDED:
             if bound:
                 return
-            record = Stay(
-                workload_of(self._store, pod), now, self._rules.match(changed_pod(change))
-            )
-            self._records[uid] = record
+            workload = workload_of(self._store, pod)
+            self._records[uid] = Stay(workload, self._clock.elapsed(), self._rules.match(value))
             if self._came_through_our_door(pod):
                 self._at_door.add(uid)
         found = self._records.get(uid)
         if found is None:
             return
         found.end = end_of(pod)
-        gone = change.verb is Verb.DELETED or dig(pod, "status", "phase") in FINISHED
+        gone = change.verb is Verb.DELETED or value.finished
         if found.until is None and (bound or gone):
-            found.until, found.started = now, bound
-            found.owner = found.owner or self._rules.match(changed_pod(change))
+            found.until, found.started = self._clock.elapsed(), bound
+            found.owner = found.owner or self._rules.match(value)
             if bound:
                 self._count_claim(pod, uid)
 

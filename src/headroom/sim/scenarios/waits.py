@@ -46,8 +46,8 @@ def end_of(pod: Json) -> End | None:
 
     A disruption counts once: in Kubernetes, most evicted pods also fail.
     """
-    target = condition_of(pod, "DisruptionTarget") or {}
-    if target.get("status") == "True":
+    target = condition_of(pod, "DisruptionTarget")
+    if target is not None and target.get("status") == "True":
         return End.PREEMPTED if target.get("reason") == PREEMPTION else End.EVICTED
     return End.FAILED if dig(pod, "status", "phase") == "Failed" else None
 

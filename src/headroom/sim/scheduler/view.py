@@ -54,7 +54,7 @@ class View:
         self._late: list[Callable[[], None]] = []
         stage.feed("scheduler", "Namespace", self._on_namespace)
         stage.feed("scheduler", "Node", self._on_node)
-        stage.feed("scheduler", "Pod", self._on_pod)
+        stage.feed("scheduler", "Pod", self._on_pod, _concerns_a_scheduler)
         stage.feed("scheduler", "ReplicaSet", self._on_controller)
         stage.feed("scheduler", "StatefulSet", self._on_controller)
         stage.feed("scheduler", "Service", self._on_service)
@@ -254,6 +254,11 @@ class View:
             return
         selector = dict((change.obj.get("spec") or {}).get("selector") or {})
         self._soon(lambda: self.state.set_service(key, selector))
+
+
+def _concerns_a_scheduler(change: Change) -> bool:
+    """All that happens to pods does, but not the going of one that is known to have ended."""
+    return change.verb is not Verb.DELETED or not changed_pod(change).finished
 
 
 def _needs_room(entry: QueuedPod) -> bool:

@@ -66,7 +66,7 @@ class SchedulerWriter:
         if obj is None or dig(obj, "spec", "nodeName"):
             return
         status = _reported(obj, message, nominated, self._stage.store.timestamp())
-        self._stage.server.update({**obj, "status": status}, "status")
+        self._stage.server.write_pod_status(obj, status)
 
     def denominate(self, pod: Pod) -> None:
         """Remove the nomination of a pod that a more important pod has displaced."""
@@ -86,7 +86,7 @@ class SchedulerWriter:
             "message": f"{NAME}: preempting to accommodate a higher priority pod",
         }
         status = with_condition(obj.get("status"), condition, self._stage.store.timestamp())
-        marked = self._stage.server.update({**obj, "status": status}, "status")
+        marked = self._stage.server.write_pod_status(obj, status)
         words = f"Preempted by pod {preemptor.uid} on node {node}"
         self._recorder.record(marked, NORMAL, "Preempted", words)
         self._stage.server.delete(_ref(victim), uid=victim.uid)

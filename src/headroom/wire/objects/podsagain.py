@@ -8,11 +8,11 @@ reads of the whole; where a glance does not tell, nothing comes out, and the who
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, make_dataclass
 from datetime import datetime
 from operator import attrgetter
 from sys import intern
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -29,6 +29,9 @@ Json = Mapping[str, Any]
 _NAMES = tuple(each.name for each in fields(Pod))
 _PLACES = {name: place for place, name in enumerate(_NAMES)}
 _values_of = attrgetter(*_NAMES)
+_Draft = make_dataclass("_Draft", _NAMES, slots=True)
+"""A pod that is not frozen yet: its fields are set in a quarter of the time."""
+
 _READ = (
     "name",
     "namespace",
@@ -58,11 +61,13 @@ class _KnownStatus(JsonObject):
 
 
 def pod_with(pod: Pod, **changes: Any) -> Pod:
-    """The pod with some fields changed; `dataclasses.replace` takes twice as long."""
+    """The pod with some fields changed; `dataclasses.replace` takes five times as long."""
     values = list(_values_of(pod))
     for name, value in changes.items():
         values[_PLACES[name]] = value
-    return Pod(*values)
+    made = _Draft(*values)
+    made.__class__ = Pod  # Both have the same slots.
+    return cast("Pod", made)
 
 
 def pod_again(pod: Pod, old: Json, new: Json) -> Pod | None:
@@ -90,6 +95,13 @@ def pod_again(pod: Pod, old: Json, new: Json) -> Pod | None:
         unschedulable_message=message,
         preempted=preempted(status.conditions),
     )
+
+
+def pod_in_phase(pod: Pod, old: Json, new: Json, **changes: Any) -> Pod | None:
+    """Read a pod whose kubelet has changed its status alone; the caller knows which fields."""
+    if _speaks_of_room(old.get("status") or {}):
+        return None
+    return pod_with(pod, version=new["metadata"]["resourceVersion"], **changes)
 
 
 def born(pod: Pod, uid: str, version: str, created: datetime) -> Pod:
