@@ -361,7 +361,7 @@ def _make(
         return HoldDecision(status)  # A latch keeps its room, and will be trusted in a moment.
     if view.estate is not None and view.latched is None and size.fits_in(view.estate.requests):
         return HoldDecision(status, shrink(hold, view.estate, size, policy.namespace))
-    if view.inherits and view.estate is None:
+    if view.inherits:
         return HoldDecision(status)
     if view.fenced and (view.passing if not view.grows else not status.owners):
         return HoldDecision(status)  # Nobody else can have it; in a moment it can be put back.

@@ -13,7 +13,7 @@ from headroom.core.actions import CreateGuardian
 from headroom.core.claims import claim_of
 from headroom.core.fences import is_fence, is_rival, rival_kind
 from headroom.core.hold_state.allocate_policy_groups import side_of
-from headroom.core.hold_state.memory import Permit
+from headroom.core.hold_state.memory import Permit, SlotState
 from headroom.core.holds import Hold
 from headroom.core.latches import claims_on, kept_for, parents_on
 from headroom.core.names import (
@@ -40,6 +40,18 @@ class By(StrEnum):
     PACE_WAITING = "pace waiting"  # holds that wait for a turn to get a guardian, by pace
     PACE_UNDER_WAY = "pace under way"  # holds whose guardian is being created, by pace
     REACHING = "reaching"  # holds, by a namespace in which they may find an owner
+    SLOT = "slot"  # holds without an object of their own, by headroom
+    SLOT_IN = "slot in"  # the same, by the headroom's namespace
+    SLOT_OBJECT = "slot object"  # holds that are slots and objects of their own, by headroom
+    UNSEEN_SLOT = "unseen slot"  # slots that are no objects and have no state yet, by headroom
+    SLOT_PHASE = "slot phase"  # slots with a state, by headroom and phase
+    SLOT_TROUBLE = "slot trouble"  # those of them that cannot be held, by headroom
+    SLOT_LIMITED = "slot limited"  # and those for which a limit is the reason, by headroom
+    DEPENDING = "depending"  # headrooms, by what their slots depend on
+    COMPANION = "companion"  # headrooms, by the objects that they have besides their slots
+    EXPECTING = "expecting"  # workloads with pods to come, by namespace
+    DEPLOYMENT = "deployment"  # workloads that have ReplicaSets, by uid
+    SCALING = "scaling"  # autoscalers, by namespace, kind and name of their target
     CLAIMANT = "claimant"  # pods with a claim, by hold
     ARRIVING = "arriving"  # owners with a claim that kube-scheduler is to place, by node
     PENDING = "pending"  # pods that kube-scheduler has still to place; all, by nothing
@@ -49,6 +61,8 @@ class By(StrEnum):
     RELEASED = "released"  # owners that go on without a hold or headroom, by it
     WAITING = "waiting"  # pods at our doors, and those that grow in place; all, by nothing
     OWNER = "owner"  # pods that a hold may be for, by namespace and index key
+    GATE = "gate"  # pods, by scheduling gate
+    OWNER_LABEL = "owner label"  # pods with their own uid as a label, by that label
     VOLUME_CLAIM = "volume claim"  # owners at our doors, by volume claim
     GUARDIAN = "guardian"  # by hold
     SEEKING = "seeking"  # guardians that wait for room, by the only node that they may go to
@@ -76,13 +90,34 @@ class Entry(NamedTuple):
 
 
 def hold_entries(
-    hold: Hold, across_namespaces: bool, returns_on: tuple[str, ...] = ()
+    hold: Hold,
+    across_namespaces: bool,
+    state: SlotState | None = None,
+    returns_on: tuple[str, ...] = (),
 ) -> tuple[Entry, ...]:
-    """All entries of a hold; `returns_on` are nodes on which it may get room back."""
+    """All entries of a hold.
+
+    `state` is what its headroom knows of it, if it is a slot; `returns_on` are nodes on which it
+    may get room back.
+    """
     found = [Entry(By.REACHING, namespace) for namespace in reach(hold, across_namespaces)]
     found += [Entry(By.RETURNING, node) for node in returns_on]
     side = side_of(hold) if not hold.slot and not hold.terminal else ""
-    return (*found, Entry(By.SIDE, side)) if side else tuple(found)
+    if side:
+        found.append(Entry(By.SIDE, side))
+    if hold.slot:
+        found += (Entry(By.SLOT, hold.group), Entry(By.SLOT_IN, hold.parent.namespace))
+        if state is None:
+            found.append(Entry(By.UNSEEN_SLOT, hold.group))
+    if hold.member is not None:
+        found.append(Entry(By.SLOT_OBJECT, hold.group))
+    if state is not None:
+        found.append(Entry(By.SLOT_PHASE, (hold.group, state.phase)))
+        if state.trouble is not None:
+            found.append(Entry(By.SLOT_TROUBLE, hold.group))
+        if state.limited:
+            found.append(Entry(By.SLOT_LIMITED, hold.group))
+    return tuple(found)
 
 
 def work_entries(sequence: Sequence) -> Iterator[tuple[Subject, Entry]]:
@@ -145,6 +180,9 @@ def pod_entries(
         found.append(Entry(By.WAITING))
         found += _lookups(pod)
         found += [Entry(By.VOLUME_CLAIM, Key(pod.key.namespace, name)) for name in pod.claims]
+    found += [Entry(By.GATE, gate) for gate in pod.gates]
+    uid = pod.uid or None
+    found += [Entry(By.OWNER_LABEL, label) for label, own in pod.labels.items() if own == uid]
     if role is None and not pod.node and not pod.finished:
         if claim is not None and pod.nominated and pod.scheduler == DEFAULT_SCHEDULER_NAME:
             found.append(Entry(By.ARRIVING, pod.nominated))

@@ -2,13 +2,14 @@
 
 `cronsim` does the arithmetic, as Debian's cron does: a start that a clock change skips takes place
 right after the change, one that occurs twice takes place once. This module adds the names
-(`@daily`), the `?` of other crons, error messages for invalid expressions, and a cache of answers
-until the next start, because they are needed far more often than they change.
+(`@daily`), the `?` of other crons, error messages for invalid expressions, and a cache of answers,
+because they are needed far more often than they change.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
@@ -78,45 +79,41 @@ def cron_refusal(expression: str) -> str | None:
     return f"{expression!r} is not a cron expression: {trouble[0].lower()}{trouble[1:]}"
 
 
+@dataclass(frozen=True, slots=True)
 class Starts:
-    """The starts of one expression; remembers the two around the moment asked for last."""
+    """The starts of one expression, which are at whole minutes."""
 
-    __slots__ = ("_expression", "_latest", "_next", "_zone")
-
-    def __init__(self, expression: str, zone: ZoneInfo) -> None:
-        self._expression = expression
-        self._zone = zone
-        self._latest: datetime | None = None
-        self._next: datetime | None = None
+    expression: str
+    zone: ZoneInfo
 
     def latest(self, moment: datetime) -> datetime | None:
         """The last start at or before a moment."""
-        self._look(moment)
-        return self._latest
+        return _around(self, moment.replace(second=0, microsecond=0))[0]
 
     def next(self, moment: datetime) -> datetime | None:
         """The first start after a moment."""
-        self._look(moment)
-        return self._next
+        return _around(self, moment.replace(second=0, microsecond=0))[1]
 
-    def _look(self, moment: datetime) -> None:
-        if self._latest and self._next and self._latest <= moment < self._next:
-            return
-        self._latest, self._next = None, None
-        for start in self._walk(moment):
-            if start > moment:
-                self._next = start
-                return
-            self._latest = start
 
-    def _walk(self, moment: datetime) -> Iterator[datetime]:
-        """Give starts in order, from before the one that we look for."""
-        earlier = (moment - _CLOCK_CHANGE).astimezone(self._zone)
-        before = next(CronSim(self._expression, earlier, reverse=True), earlier)
-        # In UTC: times of one zone are compared by the clock on the wall, which goes back at times.
-        begin = min(before.astimezone(UTC), moment) - _CLOCK_CHANGE
-        for start in CronSim(self._expression, begin.astimezone(self._zone)):
-            yield start.astimezone(UTC)
+@lru_cache(maxsize=4096)
+def _around(starts: Starts, moment: datetime) -> tuple[datetime | None, datetime | None]:
+    """The last start at or before a moment, and the first one after it."""
+    latest = None
+    for start in _walk(starts, moment):
+        if start > moment:
+            return latest, start
+        latest = start
+    return latest, None
+
+
+def _walk(starts: Starts, moment: datetime) -> Iterator[datetime]:
+    """Give starts in order, from before the one that we look for."""
+    earlier = (moment - _CLOCK_CHANGE).astimezone(starts.zone)
+    before = next(CronSim(starts.expression, earlier, reverse=True), earlier)
+    # In UTC: times of one zone are compared by the clock on the wall, which goes back at times.
+    begin = min(before.astimezone(UTC), moment) - _CLOCK_CHANGE
+    for start in CronSim(starts.expression, begin.astimezone(starts.zone)):
+        yield start.astimezone(UTC)
 
 
 def _spelled(expression: str) -> str:

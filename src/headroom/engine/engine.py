@@ -48,7 +48,6 @@ from headroom.engine import fence_controller
 from headroom.engine.agenda import OWNER_PAUSE, Agenda
 from headroom.engine.bursts import bulk, retries
 from headroom.engine.claim_index import Indexer, index_subject
-from headroom.engine.cron import calendar
 from headroom.engine.deleted_nodes import note_missing_nodes
 from headroom.engine.doors.book import DoorBook
 from headroom.engine.doors.claims import (
@@ -65,8 +64,16 @@ from headroom.engine.error_isolation.notices import Notices
 from headroom.engine.error_isolation.quarantine import Quarantine
 from headroom.engine.handover_queue import HandoverQueue
 from headroom.engine.headrooms.companions import Concerning
+from headroom.engine.headrooms.followers import concerned
 from headroom.engine.headrooms.headrooms import Standing
 from headroom.engine.headrooms.ownobjects import OwnObjects
+from headroom.engine.headrooms.slot_events import (
+    finalized,
+    member_gone,
+    object_failed,
+    settled,
+    wrote,
+)
 from headroom.engine.headrooms.slot_takeover import move_in
 from headroom.engine.hold_controller import HoldController
 from headroom.engine.in_place_resize import grow_in_place
@@ -94,8 +101,8 @@ class Engine:
         self._doors = DoorBook(self.ledger)
         self._publisher = StatusWriter(self.ledger, self._doors)
         self._quotas = QuotaBook(self._agenda, self.ledger.namespaces)
-        self._standing = Standing(self.ledger, calendar, self._quotas, self._publisher)
-        self._keeper = HoldController(self.ledger, self._publisher, self._standing, self._quotas)
+        self._standing = Standing(self.ledger, self._quotas, self._publisher)
+        self._keeper = HoldController(self.ledger, self._publisher, self._quotas)
         self._launcher = HandoverQueue(self.ledger)
         self._placer = OwnerController(self.ledger, self._launcher)
         self._latcher = LatchController(self.ledger)
@@ -201,7 +208,7 @@ class Engine:
             subject = hold_subject(hold.parent)
             for forget in (
                 self._keeper.forget,
-                self._standing.member_gone,
+                partial(member_gone, self.ledger),
             ):
                 self.quarantine.attempt("forget", subject, now, forget, hold)
         self.ledger.lost.clear()
@@ -244,16 +251,16 @@ class Engine:
     def _settle(self, action: Action, outcome: Outcome, now: datetime) -> None:
         note_settled(self.ledger, action, outcome)
         if isinstance(action, Concerning):
-            self._standing.settled(action, outcome, now)
+            settled(self.ledger, action, outcome, now)
         if isinstance(outcome, Done):
             if isinstance(action, CreateGuardian):
                 self._keeper.made(action.hold, outcome.uid, now)
             elif isinstance(action, WriteStatus):
                 self._publisher.done(action, now)
             elif isinstance(action, SetFinalizers):
-                self._standing.finalized(action)
+                finalized(self.ledger, action)
             elif isinstance(action, CreateSlotObject):
-                self._standing.wrote(action, outcome, now)
+                wrote(self.ledger, self._quotas, action, outcome, now)
             assume(self.ledger, action, outcome, now)
             return
         match action:
@@ -263,9 +270,9 @@ class Engine:
             case WriteHoldStatus() | WriteHeadroomStatus() | WriteQuotaStatus():
                 self._publisher.failed(action, now)
             case CreateSlotObject():
-                self._standing.wrote(action, outcome, now)
+                wrote(self.ledger, self._quotas, action, outcome, now)
             case SetFinalizers(parent=parent) | DeleteObject(parent=parent):
-                self._standing.object_failed(parent, now)
+                object_failed(self.ledger, parent, now)
             case CreateGuardian():
                 guardian_refused(self._keeper, action, outcome, now)
             case MarkUnschedulable(key, uid):
@@ -334,7 +341,7 @@ class Engine:
         elif topic in (Topic.HEADROOM, Topic.ANNOUNCE):
             yield from self._standing.look(name, now)
         elif topic is Topic.FOLLOW:
-            self._standing.concern(self._standing.followers.follows(subject.key))
+            self.ledger.slots.concern([*concerned(self.ledger, self.ledger.pods.get(subject.key))])
         elif topic is Topic.NODE:  # A handover there is over.
             self._agenda.wake(node_changed(name))
         elif topic is Topic.PACE:

@@ -25,14 +25,15 @@ from headroom.core.plan import Sequence, Work, latest
 from headroom.core.renewal import Guardians, is_due, told_apart
 from headroom.core.subjects import hold_subject, pod_subject
 from headroom.core.tickets import ticket_lifecycle
-from headroom.core.tickets.ticket_times import ends_at
 from headroom.engine import preallocation
 from headroom.engine.conflicts.preempted_guardians import rest_of
 from headroom.engine.conflicts.reclaim import reclaim_of
 from headroom.engine.doors.released import ahead_of
 from headroom.engine.freeze import hold_room, node_view
 from headroom.engine.handover_queue import left_beside
-from headroom.engine.headrooms.headrooms import Standing
+from headroom.engine.headrooms import creation_limits
+from headroom.engine.headrooms.slot_events import slot_now
+from headroom.engine.headrooms.slot_succession import estate_for, leaves_room
 from headroom.engine.ledger import Ledger
 from headroom.engine.memories import remember
 from headroom.engine.namespace_limits import limits_of, used_by_others
@@ -50,19 +51,15 @@ QUIET_START = timedelta(seconds=2)  # Most holds are Available by then: one writ
 class HoldController:
     """Looks after every hold, one at a time."""
 
-    def __init__(
-        self, ledger: Ledger, publisher: StatusWriter, standing: Standing, quotas: QuotaBook
-    ) -> None:
+    def __init__(self, ledger: Ledger, publisher: StatusWriter, quotas: QuotaBook) -> None:
         self._ledger = ledger
         self._publisher = publisher
-        self._standing = standing
         self._quotas = quotas
         self.pace = GuardianPace(ledger.policy, ledger.agenda)
 
     def forget(self, hold: Hold) -> None:
         """A hold is gone."""
         self.pace.forget(hold)
-        self._standing.issuer.heirs.forget(hold)
         forget_names(hold)
 
     def keeps(self, hold: Hold) -> bool:
@@ -92,13 +89,10 @@ class HoldController:
         """What this hold needs now."""
         ledger = self._ledger
         seen = self._publisher.current(hold, now)
-        self._standing.issuer.heirs.note(seen, ends_at(seen), now)
         view = self.view(seen, now)
         told = told_apart(seen, view.guardians, now)
-        if view.inherits and view.estate is None:
-            self._standing.issuer.heirs.wait(seen, now)
         if not _is_settled(seen, told, now):
-            self._standing.limits.wait(view, told.successor or told.standing)
+            creation_limits.wait_for_limits(ledger, view, told.successor or told.standing)
         within = self._within(view, now)
         decision = hold_decision.decide(within, now, ledger.policy)
         self._apply(seen, decision)
@@ -145,8 +139,8 @@ class HoldController:
         view = replace(view, memory=hold_decision.observed(view, told, ledger.policy, now))
         node = hold.template.node if view.reclaim is not None else hold_decision.last_node(view)
         if hold.is_over:
-            heir, homeless = self._standing.issuer.heirs.awaited(hold), node in ledger.gone_nodes
-            return replace(view, node=node, heir=heir, homeless=homeless)
+            leaves, homeless = leaves_room(ledger, hold, now), node in ledger.gone_nodes
+            return replace(view, node=node, leaves_room=leaves, homeless=homeless)
         view = self._with_room(view, node, told, now)
         view = self._with_limits(view, told, now)
         if is_due(hold, told.standing, now) and told.standing is not None:
@@ -183,16 +177,15 @@ class HoldController:
 
     def _with_limits(self, view: HoldView, told: Guardians, now: datetime) -> HoldView:
         """The view, with what keeps the hold from having a guardian, or from having it now."""
-        ledger, hold, limits = self._ledger, view.hold, self._standing.limits
-        heirs = self._standing.issuer.heirs
-        estate, inherits = heirs.estate_for(hold, told.standing)
+        ledger, hold = self._ledger, view.hold
+        estate, inherits = estate_for(ledger, hold, told.standing)
         first = ahead_of(ledger, hold, now)
         lost_until = view.memory.lost_until
         pins = ("", view.node, hold.template.node)
         return replace(
             view,
             left=ticket_lifecycle.left_over(hold, ledger.pods),
-            heir=heirs.awaited(hold),
+            leaves_room=leaves_room(ledger, hold, now),
             estate=estate,
             inherits=inherits,
             first=str(first[0].key) if first is not None else "",
@@ -200,8 +193,8 @@ class HoldController:
             spent=self._is_spent(hold),
             arrivals=frozenset(pin for pin in pins if not may_make(ledger, pin)),
             trouble=view.memory.trouble or self.pace.why(hold),
-            held_up="" if _is_settled(hold, told, now) else limits.held_up(hold),
-            full=told.standing is None and limits.full(hold),
+            held_up="" if _is_settled(hold, told, now) else creation_limits.held_up(ledger, hold),
+            full=told.standing is None and creation_limits.full(ledger, hold),
             not_before=latest(
                 ledger.agenda.not_before(hold_subject(hold.parent)),
                 lost_until if lost_until is not None and lost_until > now else None,
@@ -239,7 +232,7 @@ class HoldController:
             renewal=turn_to_renew(ledger, hold, old, stuck),
             beside=fits_beside(ledger, hold, old),
             in_place=in_place,
-            crowded=self._standing.limits.crowded(hold),
+            crowded=creation_limits.crowded(ledger, hold),
         )
 
     def _admitted(self, hold: Hold, decision: HoldDecision, now: datetime) -> Sequence | None:
@@ -289,7 +282,7 @@ class HoldController:
         if hold.slot:
             if status != hold.status:
                 self._ledger.holds[str(hold.parent)] = replace(hold, status=status)
-                self._standing.slot_now(hold, status)
+                slot_now(self._ledger, hold, status)
             return
         soon = (hold.created or now) + QUIET_START
         if not hold.status.phase and status.phase == "Pending" and now < soon and not view.trouble:
@@ -298,7 +291,7 @@ class HoldController:
         owners = {pod.uid: pod for pod in view.claimants}
         yield from self._publisher.publish(hold, status, owners, now)
         if hold.member is not None:  # A write under way may have kept this one back.
-            self._standing.slot_now(hold, self._ledger.holds[str(hold.parent)].status)
+            slot_now(self._ledger, hold, self._ledger.holds[str(hold.parent)].status)
 
     def _shelve(self, hold: Hold, moving: bool, now: datetime) -> None:
         ledger = self._ledger

@@ -271,7 +271,6 @@ class Ledger:
             if guardian.occupies_node and not self.memory[parent].node:
                 self.memory[parent] = replace(self.memory[parent], node=guardian.node)
         note_owners(self, hold)
-        self.slots.add(hold)
         self.agenda.touch(hold_subject(hold.parent))
         if hold.next_to and (old is None or old.next_to != hold.next_to):
             self.wake_guardians(parent)
@@ -282,7 +281,6 @@ class Ledger:
             return
         self.lost.append(hold)
         self.hold_index.put(parent)
-        self.slots.remove(hold)
         self.unshelve(hold)
         self.agenda.forget(hold_subject(hold.parent))
         remember(self, hold, NOTHING)

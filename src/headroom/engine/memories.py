@@ -61,4 +61,5 @@ def note_use(ledger: Ledger, parent: str, node: str, used: bool = True) -> None:
 def file_hold(ledger: Ledger, hold: Hold) -> None:
     """Give a hold its entries in the index."""
     parent, across = str(hold.parent), ledger.policy.across_namespaces
-    ledger.hold_index.put(parent, hold_entries(hold, across, ledger.memory[parent].returns_on))
+    memory = ledger.memory[parent]
+    ledger.hold_index.put(parent, hold_entries(hold, across, memory.state, memory.returns_on))

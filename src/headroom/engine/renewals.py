@@ -8,6 +8,7 @@ from headroom.core.hold_state.view import RenewalView
 from headroom.core.holds import Hold
 from headroom.core.objects import Pod
 from headroom.core.resources import Resources
+from headroom.engine.headrooms.slot_pods import slots_of
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
 from headroom.scheduling.choose import ChosenNode, choose
@@ -16,10 +17,9 @@ from headroom.scheduling.choose import ChosenNode, choose
 def turn_to_renew(ledger: Ledger, hold: Hold, old: Pod, stuck: bool) -> RenewalView:
     """What decides whether a hold may be renewed now."""
     whole, own = hold.group, str(hold.parent)
-    slots = (*(f"{whole}#{slot}" for slot in ledger.slots.of.get(whole, ())),)
-    parents = slots or tuple(ledger.slots.members.get(whole, ()))
-    others = sum(ledger.memory[each].renewing for each in parents if each != own)
-    most = max(1, -(-ledger.slots.count(whole) * ledger.policy.renewed_at_once // 100))
+    slots = slots_of(ledger, whole)
+    others = sum(ledger.memory[each].renewing for each in slots if each != own)
+    most = max(1, -(-len(slots) * ledger.policy.renewed_at_once // 100))
     latches = frozenset(latch.key for latch in ledger.latches_of(hold))
     unsettled = bool(ledger.unsettled_on(old.node) - latches)
     return RenewalView(others, most, stuck, unsettled)

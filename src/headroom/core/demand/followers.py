@@ -13,7 +13,7 @@ slots are created first and tied to the owner by affinity. Then the gate is remo
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 HOSTNAME = "kubernetes.io/hostname"
 MOST_SLOTS = 32
 DEADLINE = timedelta(minutes=5)
+FIRST_TRY = timedelta(seconds=30)
+PATIENCE = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,31 @@ def followed(
         words = f"released without all its slots: {message}"
         return Following(slots, release=True, reason="DeadlinePassed", message=words)
     return Following(slots, reason=reason, message=message, look_again=due)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerView:
+    """An owner, what it mounts, the parts whose slot exists, and since when we could serve it."""
+
+    owner: Pod
+    mounted: tuple[Mount, ...]
+    made: frozenset[str]
+    since: datetime
+
+
+def needs_of(view: OwnerView, rule: Follow, now: datetime) -> Following:
+    """What an owner needs; if we could not serve it earlier, its deadline comes later."""
+    owner, since = view.owner, view.since
+    if rule.deadline is not None and owner.created is not None:
+        latest = since - max(timedelta(), rule.deadline - FIRST_TRY)
+        owner = replace(owner, created=max(owner.created, min(latest, now)))
+    needs = followed(owner, rule, view.mounted, view.made, now)
+    if needs.reason == "CannotFollow" and now < since + PATIENCE:
+        # Claims and pods arrive by different streams: what is missing may come in a moment.
+        sure_at = since + PATIENCE
+        again = min(needs.look_again or sure_at, sure_at)
+        return replace(needs, reason="Settling", look_again=again)
+    return needs
 
 
 def is_over(owner: Pod) -> bool:

@@ -19,6 +19,8 @@ class On(Enum):
     LOAD = "load"  # pods of the whole cluster
     WORKLOADS = "workloads"  # what any of them is about to create
     DAEMON_SETS = "daemonSets"
+    SHAPES = "shapes"  # workloads that may be chosen as shapes
+    FOLLOWED = "followed"  # pods that carry a gate, and their volumes
     ARRIVALS = "arrivals"  # owners that came, and workloads that announce some
     QUOTAS = "quotas"  # of its namespace, for itself
     SHARED_QUOTAS = "sharedQuotas"  # of its namespace, together with others of its kind
@@ -41,6 +43,10 @@ def causes(headroom: Headroom) -> Iterator[Cause]:
         yield On.QUOTAS, namespace
     if size.looks_ahead:
         yield On.WORKLOADS
+    if headroom.slot.auto is not None:
+        yield On.SHAPES
+    if size.follows is not None:
+        yield On.FOLLOWED
     if size.learns:
         yield On.ARRIVALS
     if size.shares_quotas:

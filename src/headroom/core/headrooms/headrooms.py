@@ -191,6 +191,9 @@ class HeadroomStatus:
     template_generation: int = 0
 
 
+NO_STATUS = HeadroomStatus()
+
+
 @dataclass(frozen=True, slots=True)
 class Headroom:
     parent: Parent
@@ -217,7 +220,7 @@ class Headroom:
     problems: tuple[Problem, ...] = ()
     remarks: tuple[Problem, ...] = ()  # what its author should know, though it is held
     labels: Mapping[str, str] = field(default_factory=no_labels)
-    status: HeadroomStatus = field(default_factory=HeadroomStatus)
+    status: HeadroomStatus = NO_STATUS
 
     @property
     def key(self) -> Key:

@@ -13,7 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from headroom.core.headrooms.headrooms import Auto, AutoStatus, Headroom, Shape, Workload
+from headroom.core.headrooms.headrooms import (
+    Auto,
+    AutoStatus,
+    Headroom,
+    Shape,
+    Workload,
+    WorkloadRef,
+)
 from headroom.core.holds import ControllerMatch, ObjectMatch, OwnerRule, PodTemplate
 from headroom.core.objects import LabelSelector, Requirement
 from headroom.core.selection import matches
@@ -24,6 +31,7 @@ POD = 1000  # What one pod counts; all in whole numbers, so that every machine r
 _A_DAY_AGO, _ROOM, _PRESENT = POD // 10, POD // 10, POD // 100
 _AHEAD, _OF = 5, 4  # Another workload must be ahead by a quarter to take a place.
 _DEPLOYMENT = "Deployment"
+CHOICE_PAUSE = timedelta(minutes=1)  # A choice needs a pass over all pods.
 NONE_IN_SCOPE = "NoWorkloadInScope"
 
 
@@ -67,6 +75,65 @@ class Shapes:
     had: Mapping[str, int] = field(default_factory=dict)
     seen: int = 0
     look_again: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShapesMemory:
+    """What was chosen for one headroom, and when; `had` is how many slots each shape had."""
+
+    chosen: tuple[ChosenWorkload, ...] = ()
+    seen: int = 0
+    had: Mapping[str, int] = field(default_factory=dict)
+    chosen_at: datetime | None = None
+
+    def is_due(self, now: datetime) -> bool:
+        """Whether it is time to choose again."""
+        return self.chosen_at is None or now >= self.chosen_at + CHOICE_PAUSE
+
+    @property
+    def shapes(self) -> Shapes:
+        again = self.chosen_at + CHOICE_PAUSE if self.chosen_at is not None else None
+        return Shapes(self.chosen, self.had, self.seen, again)
+
+
+def first_shapes(headroom: Headroom) -> ShapesMemory | None:
+    """What the object still says; None where it says itself what its slots are like."""
+    return ShapesMemory(had=slots_had(headroom.status.auto)) if headroom.slot.auto else None
+
+
+def slots_had(told: AutoStatus | None) -> dict[str, int]:
+    """How many slots each shape has, by name."""
+    chosen = told.chosen if told is not None else ()
+    return {f"{each.kind}/{each.namespace}/{each.name}": each.slots for each in chosen}
+
+
+def still_there(
+    memory: ShapesMemory, workloads: Mapping[tuple[str, WorkloadRef], Workload]
+) -> ShapesMemory:
+    """The choice, of those that are still there and of use, as their workloads now are.
+
+    If one is gone, it is time to choose again.
+    """
+    before = ((each, each.workload) for each in memory.chosen)
+    found = ((each, workloads.get((old.namespace, old.ref))) for each, old in before)
+    current = tuple(
+        replace(each, workload=now)
+        for each, now in found
+        if now is not None and now.uid == each.workload.uid and not now.problems
+    )
+    if len(current) < len(memory.chosen):
+        return replace(memory, chosen_at=None)
+    return replace(memory, chosen=current)
+
+
+def chosen_anew(
+    memory: ShapesMemory, evidence: Sequence[ShapeCandidate], top: int, now: datetime
+) -> ShapesMemory:
+    """The choice from this evidence."""
+    before = [each.name for each in memory.chosen] or list(memory.had)
+    return replace(
+        memory, chosen=ranked(evidence, top, before, now), seen=len(evidence), chosen_at=now
+    )
 
 
 def shape_name(workload: Workload) -> str:

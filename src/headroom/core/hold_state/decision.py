@@ -13,6 +13,7 @@ from headroom.core.actions import CreateGuardian
 from headroom.core.copying import replace
 from headroom.core.hold_state.memory import HoldMemory, guardian_missing, way_pause
 from headroom.core.hold_state.view import HoldDecision, HoldView
+from headroom.core.holds import Hold
 from headroom.core.index_entries import guardians_made, pin_of
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, earliest
@@ -24,6 +25,7 @@ from headroom.core.tickets import ticket_lifecycle
 
 CANDIDATES = Awaited(Change.RUNNING_POD, "")  # whose place a hold with preAllocation may take
 OVERBOOKED_FOR = timedelta(seconds=2)  # A kubelet rejects most pods that are too many by then.
+LONGEST_WAIT = timedelta(seconds=30)  # of the guardian of an expired slot, for an heir
 
 
 def observed(view: HoldView, told: Guardians, policy: Policy, now: datetime) -> HoldMemory:
@@ -73,10 +75,12 @@ def _ended_on(view: HoldView, memory: HoldMemory, standing: Pod | None, now: dat
 def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
     """Everything about one hold: writes, status, memory, what to wait for, when to look again."""
     view, overbooked_at = _lasting(view, now)
+    view, heir_until = _for_heir(view, now)
     view, waits, unsettled_at = _turn_to_renew(view, now, policy)
     decision = ticket_lifecycle.decide(view, now, policy)
-    again = (overbooked_at, unsettled_at, view.room_changes_at, view.first_until)
-    wake_at = earliest(decision.wake_at, *again)
+    inherits_at = now + policy.first_look if view.inherits else None
+    again = (overbooked_at, unsettled_at, view.room_changes_at, view.first_until, inherits_at)
+    wake_at = earliest(decision.wake_at, *again, heir_until)
     waits += _changes_awaited(view)
     lasting = tuple(each for each in waits if each.change is not Change.NODE)
     memory = view.memory if view.memory.waits == lasting else replace(view.memory, waits=lasting)
@@ -98,7 +102,25 @@ def _changes_awaited(view: HoldView) -> tuple[Awaited, ...]:
         waits.append(CANDIDATES)
     if view.over_limit:
         waits.append(Awaited(Change.USAGE, view.hold.home))
-    return tuple(waits)
+    if view.heir:
+        waits.append(heir_of(view.hold))
+    return (*waits, *map(node_changed, view.inherits))
+
+
+def heir_of(hold: Hold) -> Awaited:
+    """What an expired slot waits for: another one of its headroom that may stand there."""
+    return Awaited(Change.HEIR, f"{hold.group} {hold.template.node}")
+
+
+def _for_heir(view: HoldView, now: datetime) -> tuple[HoldView, datetime | None]:
+    """Whether an expired slot keeps its guardian for another one, and until when at most."""
+    memory = view.memory
+    since = (memory.over_since or now) if view.leaves_room else None
+    if since != memory.over_since:
+        view = replace(view, memory=replace(memory, over_since=since))
+    if since is None or now >= since + LONGEST_WAIT:
+        return view, None
+    return replace(view, heir=True), since + LONGEST_WAIT
 
 
 def _lasting(view: HoldView, now: datetime) -> tuple[HoldView, datetime | None]:

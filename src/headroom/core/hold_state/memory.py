@@ -20,7 +20,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from headroom.core.copying import replace
+from headroom.core.holds import HoldStatus
 from headroom.core.objects import Pod
+from headroom.core.quotas.limits import LIMIT_REACHED
 from headroom.core.resources import Resources
 from headroom.core.subjects import Awaited
 from headroom.core.waits.backoff import backoff
@@ -29,6 +31,24 @@ SHORT_LIFE = timedelta(seconds=10)  # A guardian that is gone sooner did not las
 LONGEST_LOSS_PAUSE = timedelta(minutes=2)
 FIRST_WAY_PAUSE = timedelta(milliseconds=500)
 LONGEST_WAY_PAUSE = timedelta(seconds=8)
+
+
+@dataclass(frozen=True, slots=True)
+class SlotState:
+    """What a headroom knows of one of its slots; `limited`: a limit is what is wrong with it."""
+
+    phase: str
+    trouble: str | None = None
+    limited: bool = False
+
+
+def state_of(status: HoldStatus) -> SlotState:
+    """The state of a slot with this status; its trouble in words, None when there is none."""
+    degraded = next((each for each in status.conditions if each.type == "Degraded"), None)
+    if degraded is None or degraded.status != "True":
+        return SlotState(status.phase)
+    limited = any(each.reason == LIMIT_REACHED for each in status.conditions)
+    return SlotState(status.phase, degraded.message or degraded.reason, limited)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +79,8 @@ class HoldMemory:
     reclaims: bool = False  # others use its room, and are to give way
     returns_on: tuple[str, ...] = ()  # nodes with owners of it, or where it may get room back
     owed_since: datetime | None = None  # since when room is free that it is about to get back
+    over_since: datetime | None = None  # since when its time is over and an heir may have its room
+    state: SlotState | None = None  # as its headroom knows it, if it is a slot
     permit: Permit | None = None  # None: the limits have not been asked, or refused it
     waits: tuple[Awaited, ...] = ()  # what it waits for as long as it is decided so
 

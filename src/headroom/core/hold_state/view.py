@@ -75,7 +75,8 @@ class HoldView:
     awaited: Succession | None = None  # the pods whose place it is to take
     rest: Resources = EMPTY  # what is left where somebody else ended its guardian
     left: Pod | None = None  # another controller's guardian of the same object
-    heir: bool = False  # its time is over, and another hold is to take its guardian's room over
+    leaves_room: bool = False  # its time is over, and another slot may take its room over
+    heir: bool = False  # its guardian stays until that has happened
     lodgers: tuple[Pod, ...] = ()  # of a slot: owners that still use its room on its node
     whole: bool = True  # whether all of it would fit there beside them
     pinned: bool = False  # whether it keeps its claim on what they use
@@ -83,7 +84,7 @@ class HoldView:
     placeless: bool = False  # its owners left no place for who would keep the rest
     reclaim: Reclaim | None = None  # of a slot whose room others have: who gives way
     estate: Pod | None = None  # the guardian of one that is over, whose room it takes over
-    inherits: bool = False  # there is such a guardian, but not to be had in this moment
+    inherits: tuple[str, ...] = ()  # nodes of such guardians that are not to be had in this moment
     latches: tuple[Pod, ...] = ()  # that keep room for it, not for an owner on its way
     memory: HoldMemory = NOTHING
     renewal: RenewalView | None = None  # of one whose guardian is to be renewed

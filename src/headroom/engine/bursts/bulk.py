@@ -152,9 +152,9 @@ def _guardians(ledger: Ledger) -> dict[str, list[Pod]]:
     found: dict[str, list[Pod]] = {}
     given_up = ledger.index.of(By.GIVEN_UP)
     for whole, headroom in ledger.slots.headrooms.items():
-        slots = ledger.slots.of.get(whole, ()) if headroom.mode == PREEMPTIBLE else ()
-        for slot in slots:
-            guardian = ledger.guardian_of(ledger.holds[f"{whole}#{slot}"])
+        slots = ledger.hold_index.of(By.SLOT, whole) if headroom.mode == PREEMPTIBLE else ()
+        for name in slots:
+            guardian = ledger.guardian_of(ledger.holds[name])
             if guardian is not None and guardian.node and guardian.key not in given_up:
                 found.setdefault(guardian.node, []).append(guardian)
     for each in found.values():

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from headroom.core.demand.foresight import ForeseenDemand, Guarded, Observed
+from headroom.core.demand.foresight import ForeseenDemand, ForesightMemory, Guarded, Observed
 from headroom.core.demand.quota_memory import QuotaMemory, tight_now
-from headroom.core.demand.utilization import Load, Use, load_on, use_of
+from headroom.core.demand.utilization import Load, load_on, use_of
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.headrooms.size_limits import Note
 from headroom.core.headrooms.wanted_slots import template_for
@@ -20,87 +20,76 @@ from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Pod
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.sizes.kind import Size
-from headroom.engine.headrooms.headroom_state import HeadroomState
-from headroom.engine.headrooms.quotarooms import QuotaRooms
+from headroom.engine.headrooms import quotarooms
 from headroom.engine.headrooms.slot_pods import guarded, slot_guardians
 from headroom.engine.ledger import Ledger
 
 
-class Foresight:
-    """How much is in use, while no pod has changed."""
+def observed(
+    ledger: Ledger,
+    headroom: Headroom,
+    memory: ForesightMemory | None,
+    quotas: QuotaMemory,
+    now: datetime,
+) -> tuple[Observed | None, QuotaMemory]:
+    """What the slots of a headroom depend on now; None where its size is of another kind.
 
-    def __init__(self, ledger: Ledger, rooms: QuotaRooms) -> None:
-        self._ledger = ledger
-        self._rooms = rooms
-        self._use: Use | None = None
-        self.real = 0  # pods that are no placeholders, when they were last counted
+    Also what is to be remembered of quotas.
+    """
+    workload, size = ledger.slots.workload_of(headroom), headroom.size
+    template = template_for(headroom, workload)
+    idle = headroom.problems or headroom.paused or headroom.deleted is not None
+    if not size.by_load or isinstance(template, Note) or idle:
+        return None, quotas
+    standing = len(ledger.index.of(By.SLOT_GUARDIAN, headroom.parent.whole))
+    heard = quotarooms.heard(ledger, headroom, template)
+    answer, quotas = tight_now(quotas, heard, standing, now)
+    demand = ForeseenDemand(
+        one=template.pod.requests,
+        load=load(ledger, template.pod),
+        forthcoming=_forthcoming(ledger, size, workload),
+        limits=headroom.limits,
+        quota=answer.tight,
+        most=ledger.policy.most_slots,
+    )
+    return Observed(demand, _guarded(ledger, headroom), memory, answer.sure_at), quotas
 
-    def stale(self) -> None:
-        """Pods have changed."""
-        self._use = None
 
-    def observed(
-        self,
-        headroom: Headroom,
-        known: HeadroomState,
-        quotas: QuotaMemory,
-        workload: Workload | None,
-        now: datetime,
-    ) -> tuple[Observed | None, QuotaMemory]:
-        """What the slots of a headroom depend on now; None where its size is of another kind.
+def load(ledger: Ledger, shape: Pod) -> Load:
+    """The load of the cluster as it is now, for slots of this shape."""
+    slots = ledger.slots
+    if slots.use is None:  # A sum over all pods is expensive: once for all, after each change.
+        slots.use = use_of(ledger.pods.values(), _is_placeholder)
+        slots.real = slots.use.pods
+    return load_on(ledger.nodes.values(), slots.use, shape)
 
-        Also what is to be remembered of quotas.
-        """
-        template, size = template_for(headroom, workload), headroom.size
-        idle = headroom.problems or headroom.paused or headroom.deleted is not None
-        if not size.by_load or isinstance(template, Note) or idle:
-            return None, quotas
-        standing = len(self._ledger.index.of(By.SLOT_GUARDIAN, headroom.parent.whole))
-        heard = self._rooms.heard(headroom, template)
-        answer, quotas = tight_now(quotas, heard, standing, now)
-        demand = ForeseenDemand(
-            one=template.pod.requests,
-            load=self.load(template.pod),
-            forthcoming=self._forthcoming(size, workload),
-            limits=headroom.limits,
-            quota=answer.tight,
-            most=self._ledger.policy.most_slots,
-        )
-        guarded = self._guarded(headroom)
-        return Observed(demand, guarded, known.foresight, answer.sure_at), quotas
 
-    def load(self, shape: Pod) -> Load:
-        """The load of the cluster as it is now, for slots of this shape."""
-        if self._use is None:
-            self._use = use_of(self._ledger.pods.values(), _is_placeholder)
-            self.real = self._use.pods
-        return load_on(self._ledger.nodes.values(), self._use, shape)
+def _forthcoming(ledger: Ledger, size: Size, workload: Workload | None) -> Resources:
+    """What pods that are on their way will ask for: of the workload that the slots are like.
 
-    def _forthcoming(self, size: Size, workload: Workload | None) -> Resources:
-        """What pods that are on their way will ask for: of the workload that the slots are like.
+    Where the size looks ahead it is of all workloads; a ReplicaSet is mostly a Deployment's.
+    """
+    asked = EMPTY if workload is None else _coming(workload)
+    if size.looks_ahead:
+        for each in ledger.slots.workloads.values():
+            if each.missing and each.ref.kind != "ReplicaSet":
+                asked += _coming(each)
+    return asked
 
-        Where the size looks ahead it is of all workloads; a ReplicaSet is mostly a Deployment's.
-        """
-        asked = EMPTY if workload is None else _coming(workload)
-        if size.looks_ahead:
-            for each in self._ledger.slots.workloads.values():
-                if each.missing and each.ref.kind != "ReplicaSet":
-                    asked += _coming(each)
-        return asked
 
-    def _guarded(self, headroom: Headroom) -> Guarded:
-        bound: dict[str, bool] = {}
-        placed: list[str] = []
-        since: datetime | None = None
-        for slot, guardian in slot_guardians(self._ledger, headroom):
-            bound[slot] = bool(guardian.node)
-            if guardian.node:
-                placed.append(guardian.uid)
-            elif guardian.created is not None:
-                since = min(since or guardian.created, guardian.created)
-        for slot in guarded(self._ledger, headroom):  # Of before a restart; not looked at yet.
-            bound.setdefault(slot, True)
-        return Guarded(bound, frozenset(placed), since)
+def _guarded(ledger: Ledger, headroom: Headroom) -> Guarded:
+    bound: dict[str, bool] = {}
+    placed: list[str] = []
+    since: datetime | None = None
+    for slot, guardian in slot_guardians(ledger, headroom):
+        bound[slot] = bool(guardian.node)
+        if guardian.node:
+            placed.append(guardian.uid)
+        elif guardian.created is not None:
+            since = min(since or guardian.created, guardian.created)
+    for slot in guarded(ledger, headroom):  # Of before a restart; not looked at yet.
+        bound.setdefault(slot, True)
+    return Guarded(bound, frozenset(placed), since)
 
 
 def _is_placeholder(pod: Pod) -> bool:

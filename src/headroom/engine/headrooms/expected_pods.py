@@ -1,13 +1,12 @@
 """Pods that will certainly be created, for headrooms with a learnt size.
 
-The data is updated when workloads and autoscalers change, and contains only workloads that announce
-pods: a headroom asks often, and few workloads want pods that they do not have. The rule is pure:
-`core.headrooms.announced_pods`.
+A workload that announces pods has an entry in the index, because a headroom asks often, and few
+workloads want pods that they do not have. The rule is pure: `core.headrooms.announced_pods`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Iterator
 from dataclasses import replace
 
 from headroom.core.demand.autoscalers import PodAutoscaler
@@ -16,132 +15,119 @@ from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import Headroom, Workload, WorkloadRef
 from headroom.core.headrooms.size_inputs import Learnt
 from headroom.core.headrooms.size_limits import Note
-from headroom.core.objects import Key
+from headroom.core.index_entries import By, Entry
 from headroom.core.owners import EVERYWHERE, has_right, reach
-from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
 
 DEMAND_UNSEEN = "DemandUnseen"
 _DEPLOYMENT, _REPLICA_SET = "Deployment", "ReplicaSet"
 
-Name = tuple[str, str, str]  # namespace, kind and name of a workload
+
+def see_workload(ledger: Ledger, workload: Workload, gone: bool = False) -> tuple[str, ...]:
+    """A workload is as given, or gone; name the headrooms whose learnt size it may change."""
+    key, slots = (workload.namespace, workload.ref), ledger.slots
+    before = announced(ledger, slots.workloads.get(key))
+    if gone:
+        slots.workloads.pop(key, None)
+    else:
+        slots.workloads[key] = workload
+    return _file(ledger, workload, before)
 
 
-class ExpectedPods:
-    """Workloads with pods to come, autoscalers by their target, and kinds that are hidden."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._expected: dict[str, dict[Name, tuple[Workload, int]]] = {}  # by namespace
-        self._autoscalers: dict[Name, dict[Key, PodAutoscaler]] = {}
-        self._targets: dict[Key, Name] = {}
-        self._deployments: dict[str, None] = {}  # by uid: their ReplicaSets are not counted again
-        self._hidden: dict[str, str] = {}
-
-    def see(self, workload: Workload) -> tuple[str, ...]:
-        """A workload is as given; name the headrooms whose size it may change."""
-        if workload.ref.kind == _DEPLOYMENT and workload.uid:
-            self._deployments[workload.uid] = None
-        return self._count(_name_of(workload), workload)
-
-    def lose(self, workload: Workload) -> tuple[str, ...]:
-        """A workload is gone."""
-        self._deployments.pop(workload.uid, None)
-        return self._count(_name_of(workload), None)
-
-    def see_autoscaler(self, autoscaler: PodAutoscaler) -> tuple[str, ...]:
-        """An autoscaler is as given."""
-        target = (autoscaler.key.namespace, autoscaler.kind, autoscaler.target)
-        old = self._targets.get(autoscaler.key)
-        before = self.lose_autoscaler(autoscaler) if old not in (None, target) else ()
-        self._targets[autoscaler.key] = target
-        self._autoscalers.setdefault(target, {})[autoscaler.key] = autoscaler
-        return (*before, *self._count(target, self._workload(target)))
-
-    def lose_autoscaler(self, autoscaler: PodAutoscaler) -> tuple[str, ...]:
-        """An autoscaler is gone."""
-        target = self._targets.pop(autoscaler.key, None)
-        if target is None:
-            return ()
-        drop(self._autoscalers, target, autoscaler.key)
-        return self._count(target, self._workload(target))
-
-    def hide(self, kind: str, why: str) -> tuple[str, ...]:
-        """A kind may not be seen, for a reason; or, without one, it may be seen again."""
-        if why:
-            self._hidden[kind] = why
-        else:
-            self._hidden.pop(kind, None)
-        return self._ledger.slots.depending(On.ARRIVALS)
-
-    def autoscalers_of(self, workload: Workload) -> Collection[PodAutoscaler]:
-        """The autoscalers that scale a workload."""
-        return self._autoscalers.get(_name_of(workload), {}).values()
-
-    def known(self, headroom: Headroom) -> int:
-        """How many pods of workloads will come that are owners of a headroom, or copied by it."""
-        if not headroom.size.learns:
-            return 0
-        return sum(
-            count
-            for namespace in self._reach(headroom)
-            for workload, count in self._expected.get(namespace, {}).values()
-            if not self.is_part(workload) and self._concerns(workload, headroom)
-        )
-
-    def told(self, learnt: Learnt | None) -> Learnt | None:
-        """A learnt size with a note on the kinds that could not be seen for it."""
-        if learnt is None or not self._hidden:
-            return learnt
-        kinds = " and ".join(f"{kind}s" for kind in sorted(self._hidden))
-        why = next(self._hidden[kind] for kind in sorted(self._hidden))
-        words = (
-            f"pods that {kinds} announce are not counted ahead: {why}; "
-            "the operator needs the rights that headroom install grants"
-        )
-        return replace(learnt, notes=(*learnt.notes, Note(DEMAND_UNSEEN, words)))
-
-    def is_part(self, workload: Workload) -> bool:
-        """Whether a workload belongs to a Deployment that is seen itself."""
-        return workload.ref.kind == _REPLICA_SET and workload.controller in self._deployments
-
-    def _count(self, name: Name, workload: Workload | None) -> tuple[str, ...]:
-        """Take down what a workload is about to make; name whom that concerns, if it differs."""
-        before = self._expected.get(name[0], {}).get(name)
-        if before is not None:
-            drop(self._expected, name[0], name)
-        scaling = self._autoscalers.get(name, {}).values()
-        count = expected(workload, scaling) if workload is not None else 0
-        if workload is not None and count:
-            self._expected.setdefault(name[0], {})[name] = (workload, count)
-        if count == (before[1] if before is not None else 0):
-            return ()
-        some = workload if workload is not None else before[0] if before is not None else None
-        return tuple(
-            whole
-            for whole in self._ledger.slots.depending(On.ARRIVALS)
-            if some is not None and self._concerns(some, self._ledger.slots.headrooms[whole])
-        )
-
-    def _reach(self, headroom: Headroom) -> Collection[str]:
-        """The namespaces whose workloads may concern a headroom: others cost it nothing."""
-        found = reach(headroom, self._ledger.policy.across_namespaces)
-        return self._expected.keys() if EVERYWHERE in found else found
-
-    def _concerns(self, workload: Workload, headroom: Headroom) -> bool:
-        home, across = headroom.parent.namespace, self._ledger.policy.across_namespaces
-        if home and workload.namespace != home and not across:
-            return False
-        if (workload.namespace, workload.ref) == (home, headroom.slot.source):
-            return True
-        return has_right(headroom, first_pod(workload), across)
-
-    def _workload(self, name: Name) -> Workload | None:
-        namespace, kind, named = name
-        group = "batch/v1" if kind == "Job" else "apps/v1"
-        ref = WorkloadRef(group, kind, named)
-        return self._ledger.slots.workloads.get((namespace, ref))
+def see_autoscaler(
+    ledger: Ledger, autoscaler: PodAutoscaler, gone: bool = False
+) -> tuple[str, ...]:
+    """An autoscaler is as given, or gone; name the headrooms whose learnt size it may change."""
+    key, slots = autoscaler.key, ledger.slots
+    old = slots.autoscalers.get(key)
+    targets = (_target(ledger, each) for each in (old, None if gone else autoscaler) if each)
+    scaled = {(each.namespace, each.ref): each for each in targets if each is not None}.values()
+    before = [(each, announced(ledger, each)) for each in scaled]
+    if gone:
+        slots.autoscalers.pop(key, None)
+        slots.autoscaler_index.put(key)
+    else:
+        slots.autoscalers[key] = autoscaler
+        named = (key.namespace, autoscaler.kind, autoscaler.target)
+        slots.autoscaler_index.put(key, (Entry(By.SCALING, named),))
+    return tuple(whole for each, count in before for whole in _file(ledger, each, count))
 
 
-def _name_of(workload: Workload) -> Name:
-    return workload.namespace, workload.ref.kind, workload.ref.name
+def autoscalers_of(ledger: Ledger, workload: Workload) -> tuple[PodAutoscaler, ...]:
+    """The autoscalers that scale a workload."""
+    named = (workload.namespace, workload.ref.kind, workload.ref.name)
+    keys = ledger.slots.autoscaler_index.of(By.SCALING, named)
+    return tuple(ledger.slots.autoscalers[key] for key in keys)
+
+
+def announced(ledger: Ledger, workload: Workload | None) -> int:
+    """How many pods a workload is about to make."""
+    return expected(workload, autoscalers_of(ledger, workload)) if workload is not None else 0
+
+
+def known_demand(ledger: Ledger, headroom: Headroom) -> int:
+    """How many pods of workloads will come that are owners of a headroom, or copied by it."""
+    if not headroom.size.learns:
+        return 0
+    return sum(
+        announced(ledger, each)
+        for each in _within_reach(ledger, headroom)
+        if not is_part(ledger, each) and _concerns(ledger, each, headroom)
+    )
+
+
+def told(ledger: Ledger, learnt: Learnt | None) -> Learnt | None:
+    """A learnt size with a note on the kinds that could not be seen for it."""
+    hidden = ledger.slots.hidden
+    if learnt is None or not hidden:
+        return learnt
+    kinds = " and ".join(f"{kind}s" for kind in sorted(hidden))
+    words = (
+        f"pods that {kinds} announce are not counted ahead: {hidden[min(hidden)]}; "
+        "the operator needs the rights that headroom install grants"
+    )
+    return replace(learnt, notes=(*learnt.notes, Note(DEMAND_UNSEEN, words)))
+
+
+def is_part(ledger: Ledger, workload: Workload) -> bool:
+    """Whether a workload belongs to a Deployment that is seen itself."""
+    deployments = ledger.slots.workload_index.all(By.DEPLOYMENT)
+    return workload.ref.kind == _REPLICA_SET and workload.controller in deployments
+
+
+def _file(ledger: Ledger, workload: Workload, before: int) -> tuple[str, ...]:
+    """Give a workload its entries; name whom it concerns if it announces another number now."""
+    key, slots = (workload.namespace, workload.ref), ledger.slots
+    there = slots.workloads.get(key)
+    after = announced(ledger, there)
+    entries: tuple[Entry, ...] = (Entry(By.EXPECTING, workload.namespace),) if after else ()
+    if there is not None and there.ref.kind == _DEPLOYMENT and there.uid:
+        entries += (Entry(By.DEPLOYMENT, there.uid),)
+    slots.workload_index.put(key, entries)
+    if after == before:
+        return ()
+    found = slots.depending(On.ARRIVALS)
+    return tuple(each for each in found if _concerns(ledger, workload, slots.headrooms[each]))
+
+
+def _within_reach(ledger: Ledger, headroom: Headroom) -> Iterator[Workload]:
+    """Workloads with pods to come that may concern a headroom: others cost it nothing."""
+    index, found = ledger.slots.workload_index, reach(headroom, ledger.policy.across_namespaces)
+    for namespace in index.all(By.EXPECTING) if EVERYWHERE in found else found:
+        for key in index.of(By.EXPECTING, namespace):
+            yield ledger.slots.workloads[key]
+
+
+def _concerns(ledger: Ledger, workload: Workload, headroom: Headroom) -> bool:
+    home, across = headroom.parent.namespace, ledger.policy.across_namespaces
+    if home and workload.namespace != home and not across:
+        return False
+    if (workload.namespace, workload.ref) == (home, headroom.slot.source):
+        return True
+    return has_right(headroom, first_pod(workload), across)
+
+
+def _target(ledger: Ledger, autoscaler: PodAutoscaler) -> Workload | None:
+    group = "batch/v1" if autoscaler.kind == "Job" else "apps/v1"
+    ref = WorkloadRef(group, autoscaler.kind, autoscaler.target)
+    return ledger.slots.workloads.get((autoscaler.key.namespace, ref))

@@ -9,37 +9,48 @@ costs no more than a breeze.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from headroom.core.actions import CreateGuardian, CreateSlotObject, Done, Outcome, SetFinalizers
 from headroom.core.demand.quotaroom import ResourceQuota
+from headroom.core.headrooms.companions import owned
 from headroom.core.headrooms.decision import decide, opening
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.events import claim_tellings
-from headroom.core.headrooms.headrooms import NEVER, Headroom, Workload
+from headroom.core.headrooms.headrooms import NO_STATUS, Headroom, Workload
+from headroom.core.headrooms.memory import (
+    HeadroomMemory,
+    decided,
+    first_memory,
+    is_due,
+    object_tellings,
+    respecified,
+)
 from headroom.core.headrooms.readiness import status_of
-from headroom.core.headrooms.slot_objects import stands
+from headroom.core.headrooms.shapes import ShapesMemory, dressed
 from headroom.core.headrooms.wanted_slots import SizeView, surplus
-from headroom.core.headrooms.windows import Calendar, judged, next_start
-from headroom.core.holds import Hold, HoldStatus
+from headroom.core.headrooms.windows import judged, next_start
+from headroom.core.holds import Hold
+from headroom.core.index_entries import By
 from headroom.core.objects import Parent, Pod
 from headroom.core.owners import judged as judged_rules
 from headroom.core.plan import Sequence, earliest, latest, telling
 from headroom.core.subjects import headroom_subject, hold_subject
 from headroom.core.waits.drops import dropped
 from headroom.engine.claim_index import touch_indexes
-from headroom.engine.headrooms.companions import Companions, Concerning
-from headroom.engine.headrooms.creation_limits import CreationLimits
-from headroom.engine.headrooms.headroom_state import (
-    MOMENT,
-    HeadroomState,
-    first_known,
-    without_status,
+from headroom.engine.cron import calendar
+from headroom.engine.headrooms import (
+    autoshapes,
+    companions,
+    creation_limits,
+    followers,
+    slot_events,
+    slot_objects,
 )
+from headroom.engine.headrooms.autoshapes import note_all_made
+from headroom.engine.headrooms.expected_pods import see_workload
 from headroom.engine.headrooms.size_inputs import SizeInputs
-from headroom.engine.headrooms.slot_objects import SlotObjectController, SlotRefusal
 from headroom.engine.headrooms.slot_pods import tally_of
 from headroom.engine.ledger import Ledger
 from headroom.engine.quotas import QuotaBook
@@ -52,295 +63,205 @@ PROMISED_AGAIN = timedelta(seconds=1)
 class Standing:
     """Looks after every headroom, one at a time."""
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        calendar: Calendar,
-        quotas: QuotaBook,
-        writer: StatusWriter,
-    ) -> None:
+    def __init__(self, ledger: Ledger, quotas: QuotaBook, writer: StatusWriter) -> None:
         self._ledger = ledger
-        self._calendar = calendar
+        self._slots = ledger.slots
         self._writer = writer
-        self.companions = Companions(ledger)
-        self.issuer = SlotObjectController(ledger, quotas, calendar, self.companions.member)
         self._quotas = quotas
-        self._known: dict[str, HeadroomState] = {}
-        self._stale: dict[str, None] = {}  # headrooms whose wish is to be worked out anew
         self._sights = SizeInputs(ledger)
-        self.followers = self._sights.followers
-        self.coming, self.auto = self._sights.coming, self._sights.auto
-        self.limits = CreationLimits(ledger, self._sights.foresight, self._sights.rooms)
 
     def see(self, headroom: Headroom) -> None:
         """Take a headroom as it now is; its own status coming back changes no wish."""
         whole = headroom.parent.whole
-        headroom = judged(headroom, self._calendar)
-        headroom = self.auto.dressed(judged_rules(headroom, self._ledger.policy.across_namespaces))
-        old = self._ledger.slots.headrooms.get(whole)
+        headroom = judged(headroom, calendar)
+        headroom = judged_rules(headroom, self._ledger.policy.across_namespaces)
+        old, memory = self._slots.headrooms.get(whole), self._slots.memory.get(whole)
+        if memory is not None and memory.shapes is not None and headroom.slot.auto is not None:
+            headroom = dressed(headroom, memory.shapes.chosen)
         if old is not None and (old.parent.uid != headroom.parent.uid or not headroom.served):
             self.lose(old.parent)
             old = None
         if not headroom.served:
             return
-        self._ledger.slots.headrooms[whole] = headroom
+        self._slots.headrooms[whole] = headroom
         subject = headroom_status_subject(headroom.parent)
         self._writer.note(subject, headroom.parent.uid, headroom.status)
-        self._known.setdefault(whole, first_known(headroom))
+        memory = self._slots.memory.setdefault(whole, first_memory(headroom))
         if old is None or without_status(old) != without_status(headroom):
-            self._known[whole].respecified()
-            self._sights.depend(old, headroom)
-            self.upset(whole)
-            self.concern(self._sights.siblings(headroom))
+            self._slots.memory[whole] = respecified(memory, old, headroom)
+            self._slots.depend(old, headroom)
+            note_all_made(self._ledger)
+            self._slots.upset(whole)
+            self._slots.concern(self._sights.siblings(headroom))
         self._ledger.agenda.touch(headroom_subject(headroom.parent))
 
     def lose(self, parent: Parent) -> None:
         """A headroom is gone; its slots go with it."""
         whole = parent.whole
-        old = self._ledger.slots.headrooms.get(whole)
+        old = self._slots.headrooms.get(whole)
         if old is None:
             return
-        self._sights.depend(old, None)
-        for slot in tuple(self._ledger.slots.of.get(whole, ())):
-            self._ledger.lose_hold(str(replace(parent, slot=slot)))
-        self._known.pop(whole, None)
-        self.limits.decided(whole)
-        self.companions.forget(whole)
-        self.issuer.forget(whole)
-        self._stale.pop(whole, None)
-        self._ledger.slots.forget(whole)
-        self.concern(self._sights.siblings(old))
+        self._slots.depend(old, None)
+        note_all_made(self._ledger)
+        for name in tuple(self._ledger.hold_index.of(By.SLOT, whole)):
+            self._ledger.lose_hold(name)
+        creation_limits.decided(self._ledger, whole)
+        self._slots.forget(whole)
+        self._slots.concern(self._sights.siblings(old))
         self._writer.forget(headroom_status_subject(parent))
         self._ledger.agenda.forget(headroom_subject(parent))
         touch_indexes(self._ledger, old)
 
     def nodes_changed(self) -> None:
         """A node came, went or is not as it was."""
-        self.concern(self._ledger.slots.depending(On.NODES))
+        self._slots.concern(self._slots.depending(On.NODES))
         self.pods_changed()
 
     def pods_changed(self) -> None:
         """A pod came, went or is not as it was; whoever follows the load looks in a while."""
-        self._sights.foresight.stale()
-        self.limits.changed()
-        for whole in self._ledger.slots.depending(On.LOAD):
-            if whole not in self._stale:
-                self.upset(whole)
-
-    def concern(self, wholes: Iterable[str]) -> None:
-        """Something has changed that these headrooms depend on."""
-        for whole in wholes:
-            self.upset(whole)
+        creation_limits.changed(self._ledger)
+        for whole in self._slots.depending(On.LOAD):
+            if not self._slots.memory[whole].stale:
+                self._slots.upset(whole)
 
     def quota_changed(self, quota: ResourceQuota, lifted: bool = False) -> None:
-        (self._sights.rooms.lose if lifted else self._sights.rooms.see)(quota)
-        self.concern(self._sights.under(quota.namespace))
+        self._slots.see_quota(quota, lifted)
+        self._slots.concern(self._sights.under(quota.namespace))
 
     def workload_changed(self, workload: Workload, gone: bool = False) -> None:
-        self.concern((self.coming.lose if gone else self.coming.see)(workload))
-        self.concern((*self._sights.concerned(workload), *self.companions.concerned(workload)))
-
-    def upset(self, whole: str) -> None:
-        self._stale[whole] = None
-        self._ledger.agenda.touch(headroom_subject(self._ledger.slots.headrooms[whole].parent))
-
-    def slot_now(self, hold: Hold, status: HoldStatus) -> None:
-        """A slot's own status is this now; it is shown as part of its headroom's."""
-        known = self._known.get(hold.group)
-        if known is None:
-            return
-        if hold.member is None:
-            known.note(hold.slot, status)
-            self._ledger.agenda.touch(headroom_subject(hold.parent))
-            follow = known.wished.later and status.phase == "Available"
-            if follow or self._ledger.slots.headrooms[hold.group].refill == NEVER:
-                self._stale[hold.group] = None  # Others may follow; its time begins.
-        elif known.differs(hold.member.slot, status):
-            known.note(hold.member.slot, status)
-            if status.phase in ("Succeeded", "Failed"):
-                self.upset(hold.group)
-            else:  # It stands, or is to: what is wished for stays the same.
-                self._ledger.agenda.touch(headroom_subject(hold.member.of))
-
-    def member(self, hold: Hold) -> Hold:
-        """The hold of an object that is a slot, with what its headroom says of it."""
-        known, headroom = self._known.get(hold.group), self._ledger.slots.headrooms.get(hold.group)
-        if hold.member is None or known is None:
-            return hold
-        there = self._ledger.holds.get(str(hold.parent))
-        if hold.member.slot not in known.phases:
-            known.note(hold.member.slot, hold.status)
-            if self.issuer.arrived(hold):
-                known.updated += 1
-            else:
-                self.upset(hold.group)
-        elif there is not None and there.member != hold.member:  # Of the present template now.
-            self.upset(hold.group)
-        return self.issuer.dressed(hold, headroom, known.window)
-
-    def member_gone(self, hold: Hold) -> None:
-        """The object of a slot is gone."""
-        known = self._known.get(hold.group)
-        if known is not None and hold.member is not None:
-            known.forget(hold.member.slot)
-            known.deleted[hold.parent.name] = None
-            self.upset(hold.group)
-
-    def wrote(self, action: CreateSlotObject, outcome: Outcome, now: datetime) -> None:
-        """The object of a slot was written, or could not be: then it is tried again later."""
-        known = self._known.get(action.of.whole)
-        self.issuer.settled(action, outcome)
-        if known is not None:
-            known.wrote(action.hold.parent, outcome, now)
-            if not isinstance(outcome, Done):
-                self.upset(action.of.whole)
-            elif not action.hold.parent.uid:
-                known.made[action.hold.parent.name] = None
-                self._ledger.agenda.touch(headroom_subject(action.of))
-
-    def settled(self, action: Concerning, outcome: Outcome, now: datetime) -> None:
-        """A guardian was made or refused: others may follow, or are not counted ahead."""
-        whole = self.companions.settled(action, outcome, now)
-        if isinstance(action, CreateGuardian) and isinstance(outcome, Done):
-            made = self._known.get(action.hold.group)
-            whole = action.hold.group if made is not None and made.wished.later else whole
-        if whole:
-            self.upset(whole)
-
-    def object_failed(self, parent: Parent, now: datetime) -> None:
-        """An object could not be written or deleted: whoever wished for that looks again."""
-        hold = self._ledger.holds.get(str(parent))
-        group = hold.group if hold is not None and hold.member is not None else ""
-        if group in self._known:
-            self._known[group].wait_until(now + MOMENT)
-            self.upset(group)
-        else:
-            self._ledger.agenda.later(headroom_subject(parent), now + OBJECT_PAUSE)
-
-    def finalized(self, action: SetFinalizers) -> None:
-        """The finalizers of an object are these now."""
-        name = str(action.parent)
-        if name in self._ledger.slots.headrooms:
-            headroom = replace(self._ledger.slots.headrooms[name], finalizers=action.finalizers)
-            self._ledger.slots.headrooms[name] = headroom
-            self.upset(name)
-        elif (hold := self._ledger.holds.get(name)) is not None:
-            self._ledger.holds[name] = replace(hold, finalizers=action.finalizers)
+        self._slots.concern(see_workload(self._ledger, workload, gone))
+        self._slots.concern(self._sights.concerned(workload))
+        self._slots.concern(autoshapes.concerned(self._ledger, workload))
+        self._slots.concern(companions.concerned(self._ledger, workload))
 
     def abandons(self, guardian: Pod, whole: str) -> bool:
         """Whether a guardian whose slot the ledger does not know is to go."""
-        headroom = self._ledger.slots.headrooms.get(whole)
-        if headroom is None:
-            return True
-        if not any(owner.uid == headroom.parent.uid for owner in guardian.owners):
-            return True
-        known = self._known[whole]
-        return known.looked and not known.wished.frozen
+        headroom = self._slots.headrooms.get(whole)
+        ours = headroom is not None and headroom.parent.uid in (
+            each.uid for each in guardian.owners
+        )
+        return not ours or self._slots.memory[whole].settled
 
     def look(self, whole: str, now: datetime) -> Iterator[Sequence]:
         """Bring a headroom's slots and status up to date."""
-        headroom, known = self._ledger.slots.headrooms.get(whole), self._known.get(whole)
-        if headroom is None or known is None:
+        headroom, ledger = self._slots.headrooms.get(whole), self._ledger
+        if headroom is None:
             return
-        yield from self._count_claims(headroom, known, now)
-        for told in known.tell_objects(headroom, now):
-            yield telling(told)
-        if headroom.slot_objects is not None and not known.looked:
-            for hold in self.issuer.members(headroom).values():
-                self.member(hold)
+        yield from self._tell(headroom, now)
+        if headroom.slot_objects is not None and self._slots.memory[whole].opened is None:
+            for hold in slot_objects.members(ledger, headroom).values():
+                slot_events.member(ledger, hold)
         if headroom.deleted is not None and headroom.finalizer:
-            yield from self._unless_busy(self.issuer.wind_up(headroom))
+            ends = slot_objects.wind_up(ledger, headroom)
+            yield from (each for each in ends if slot_objects.is_free(ledger, each))
             return
-        if (before := self.issuer.prepare(headroom)) is not None:
-            yield from self._unless_busy(iter((before,)))
+        if (before := slot_objects.prepare(headroom)) is not None:
+            if slot_objects.is_free(ledger, before):
+                yield before
             return
-        due = known.look_at is not None and known.look_at <= now
-        if whole in self._stale or known.refused or known.beyond or due:
-            if known.not_before is not None and now < known.not_before:
-                self._ledger.agenda.later(headroom_subject(headroom.parent), known.not_before)
+        memory, subject = self._slots.memory[whole], headroom_subject(headroom.parent)
+        if is_due(memory, now):
+            if memory.not_before is not None and now < memory.not_before:
+                ledger.agenda.later(subject, memory.not_before)
             else:
-                yield from self._wish(headroom, known, now)
-        if known.look_at is not None:  # An earlier timer may have brought us here.
-            again = latest(known.look_at, known.not_before) or known.look_at
-            self._ledger.agenda.later(headroom_subject(headroom.parent), again)
-        if known.looked and not known.unseen:
-            yield from self._publish(headroom, known, now)
+                yield from self._wish(headroom, now)
+        memory = self._slots.memory[whole]
+        if memory.look_at is not None:  # An earlier timer may have brought us here.
+            ledger.agenda.later(subject, latest(memory.look_at, memory.not_before) or now)
+        if memory.opened is not None and not ledger.hold_index.of(By.UNSEEN_SLOT, whole):
+            yield from self._publish(headroom, memory, now)
 
     def _publish(
-        self, headroom: Headroom, known: HeadroomState, now: datetime
+        self, headroom: Headroom, memory: HeadroomMemory, now: datetime
     ) -> Iterator[Sequence]:
         """Write the status that the wanted slots and the states of the slots call for."""
-        tally = tally_of(self._ledger, headroom, known, next_start(headroom, now, self._calendar))
+        tally = tally_of(self._ledger, headroom, next_start(headroom, now, calendar))
         if tally.pending and not headroom.status.observed_generation:
             # A new headroom is mostly held a moment later: one write instead of two.
             self._writer.delay(headroom.parent, now + COALESCED)
         shown = self._writer.headroom(headroom, now)
-        status = status_of(shown, known.wished, tally, now)
-        status = self._ledger.slots.promises.shown(shown, status, (known.wished, tally), now)
+        status = status_of(shown, memory.wished, tally, now)
+        status = self._slots.promises.shown(shown, status, (memory.wished, tally), now)
         yield from self._writer.publish_headroom(shown, status, now)
 
-    def _unless_busy(self, sequences: Iterator[Sequence]) -> Iterator[Sequence]:
-        for sequence in sequences:
-            if not any(self._ledger.agenda.busy(subject) for subject in sequence.subjects):
-                yield sequence
+    def _tell(self, headroom: Headroom, now: datetime) -> Iterator[Sequence]:
+        """Tell of owners that have got a slot, and of objects that were made or deleted."""
+        whole = headroom.parent.whole
+        memory = self._slots.memory[whole]
+        if owners := memory.seated:
+            self._slots.remember(
+                whole,
+                seated=(),
+                claimed=memory.claimed + len(owners),
+                hits=memory.hits + len(owners),
+                stale=True,
+            )
+        if headroom.slot_objects is None:
+            for owner in owners:
+                yield telling(*claim_tellings(headroom, owner, now))
+        elif memory.objects.made or memory.objects.deleted:
+            self._slots.remember_objects(whole, made=(), deleted=())
+            for told in object_tellings(headroom, memory, now):
+                yield telling(told)
 
-    def _count_claims(
-        self, headroom: Headroom, known: HeadroomState, now: datetime
-    ) -> Iterator[Sequence]:
-        known.misses += self._ledger.slots.missed.pop(headroom.parent.whole, 0)
-        for owner in self._ledger.slots.seated.pop(headroom.parent.whole, ()):
-            known.claimed += 1
-            known.hits += 1
-            self._stale[headroom.parent.whole] = None
-            if headroom.slot_objects is not None:
-                continue  # The slot's own object tells.
-            yield telling(*claim_tellings(headroom, owner, now))
-
-    def _wish(self, headroom: Headroom, known: HeadroomState, now: datetime) -> Iterator[Sequence]:
-        self._stale.pop(headroom.parent.whole, None)
-        opened = opening(headroom, known.opened, self._calendar, now)
+    def _wish(self, headroom: Headroom, now: datetime) -> Iterator[Sequence]:
+        ledger, whole = self._ledger, headroom.parent.whole
+        memory = self._slots.remember(whole, stale=False)
+        opened = opening(headroom, memory.opened, calendar, now)
         window = opened.window
-        if before := self.companions.first(headroom, known, window, now):
+        if before := companions.first(ledger, headroom, window, now):
             yield before
-            self._stale[headroom.parent.whole] = None  # Guardians belong to what is made first.
+            self._slots.remember(whole, stale=True)  # Guardians belong to what is made first.
             return
         for tell in opened.tells:
             yield telling(tell)
-        if opened.begun:
-            known.spent.clear()
-        members = self.issuer.members(headroom) if headroom.slot_objects is not None else {}
-        headroom = self.auto.settled(headroom, now)
-        known.spent |= dict.fromkeys(self._sights.used_up(headroom, members, window, now))
-        sight = self._sights.sight(headroom, known, members, window, now)
-        decision = decide(headroom, sight, self._calendar, now)
-        known.opened = opened  # Only now: a decision that raises is none, and nothing is told.
-        known.wished = self.companions.dressed(headroom, decision.wished)
-        known.foresight = known.wished.foresight or known.foresight
-        known.quotas = decision.quotas
-        self.auto.divided(headroom, known.wished)
+        as_objects = headroom.slot_objects is not None
+        members = slot_objects.members(ledger, headroom) if as_objects else {}
+        shapes = autoshapes.shapes_now(ledger, headroom, now)
+        headroom = self._with_owners(headroom, shapes)
+        used_up = self._sights.used_up(headroom, members, window, now)
+        spent = (*(() if opened.begun else memory.spent), *used_up)
+        spent = tuple(dict.fromkeys(spent))
+        memory = replace(self._slots.memory[whole], shapes=shapes, spent=spent)
+        sight = self._sights.sight(headroom, memory, members, window, now)
+        decision = decide(headroom, sight, calendar, now)
+        wished = owned(headroom, decision.wished, memory.slot_set, memory.daemon_set)
+        # Only now: a decision that raises is none, and nothing is told.
+        decision = replace(decision, wished=wished)
+        self._slots.memory[whole] = decided(memory, opened, sight, decision, now)
         again = None
         if headroom.slot_objects is None:
             again = self._settle_slots(headroom, sight, now)
         else:
             self._quotas.asks_anew(headroom_subject(headroom.parent))
-            known.refused = known.beyond = ""
+            self._slots.remember_objects(whole, refused="", beyond="")
             if window is not None:
-                yield from self._settle_objects(headroom, known, now)
-        if after := self.companions.write(headroom, known, window, now):
+                yield from slot_objects.settle(ledger, self._quotas, headroom, now)
+        if after := companions.write(ledger, headroom, window, now):
             yield after
         next_end = self._sights.next_end(headroom, now)
-        known.look_at = earliest(decision.look_again, again, next_end)
-        known.not_before = decision.not_before
-        self.limits.decided(headroom.parent.whole)
-        yield from self.followers.serve(headroom, window is not None, now)
+        self._slots.remember(whole, look_at=earliest(decision.look_again, again, next_end))
+        creation_limits.decided(ledger, whole)
+        yield from followers.serve(ledger, headroom, window is not None, now)
+
+    def _with_owners(self, headroom: Headroom, shapes: ShapesMemory | None) -> Headroom:
+        """The headroom with the owners of what is chosen for it, known to everybody as such."""
+        if shapes is None or headroom.paused:
+            return headroom
+        whole, owned_by = headroom.parent.whole, dressed(headroom, shapes.chosen)
+        if owned_by.owners != headroom.owners:
+            self._slots.headrooms[whole] = owned_by
+            self._slots.see_promise(whole, self._ledger.pods.values())
+        return owned_by
 
     def _settle_slots(self, headroom: Headroom, sight: SizeView, now: datetime) -> datetime | None:
         """Tell the ledger which slots there are; say when to look again at those left over."""
-        ledger, known = self._ledger, self._known[headroom.parent.whole]
-        wished = known.wished
+        ledger, memory = self._ledger, self._slots.memory[headroom.parent.whole]
+        wished, drops = memory.wished, dict(memory.drops)
         if wished.frozen:
             return None
-        there = frozenset(ledger.slots.of.get(headroom.parent.whole, ()))
+        names = ledger.hold_index.of(By.SLOT, headroom.parent.whole)
+        there = frozenset(name.partition("#")[2] for name in names)
         again: datetime | None = None
         for slot in surplus(headroom, wished, replace(sight, standing=there | sight.standing)):
             name = str(replace(headroom.parent, slot=slot))
@@ -352,49 +273,28 @@ class Standing:
                 continue
             ledger.lose_hold(name)
             ledger.wake_guardians(name)
-            known.forget(slot)
             if sight.window is not None and sight.window.size.by_node:
-                known.drops[slot] = dropped(known.drops.get(slot), now)
-        known.drops = {slot: each for slot, each in known.drops.items() if each.counts(now)}
+                drops[slot] = dropped(drops.get(slot), now)
+        drops = {slot: each for slot, each in drops.items() if each.counts(now)}
+        self._slots.remember(headroom.parent.whole, drops=drops)
         for hold in wished.slots:
-            before = known.drops.get(hold.slot) if hold.slot not in there else None
+            before = drops.get(hold.slot) if hold.slot not in there else None
             until = before.not_before(now) if before is not None else None
             if until is None:
-                self._put(hold, known)
+                self._put(hold)
             again = earliest(again, until)
         if {hold.slot for hold in wished.slots} != there:
             touch_indexes(ledger, headroom)
         return again
 
-    def _settle_objects(
-        self, headroom: Headroom, known: HeadroomState, now: datetime
-    ) -> Iterator[Sequence]:
-        """Bring the objects of the slots in line; each is looked after as a hold of its own."""
-        settling = False
-        for each in self.issuer.settle(headroom, known.wished, now):
-            settling = True
-            if isinstance(each, SlotRefusal):
-                known.refuse(each)
-            else:
-                yield from self._unless_busy(iter((each,)))
-        if not settling:
-            known.begin_anew()
-        members = self.issuer.members(headroom)
-        revision = headroom.slot_objects.revision if headroom.slot_objects else ""
-        known.updated = sum(
-            hold.member is not None and hold.member.revision == revision and stands(hold)
-            for hold in members.values()
-        )
-        for hold in members.values():
-            if (dressed := self.issuer.dressed(hold, headroom, known.window)) != hold:
-                self._ledger.see_hold(dressed)
-
-    def _put(self, hold: Hold, known: HeadroomState) -> None:
+    def _put(self, hold: Hold) -> None:
         there = self._ledger.holds.get(str(hold.parent))
         if there is not None:
             hold = replace(hold, status=there.status)
-            if hold == there:
-                return
-        else:
-            known.unseen[hold.slot] = None
-        self._ledger.see_hold(hold)
+        if hold != there:
+            self._ledger.see_hold(hold)
+
+
+def without_status(headroom: Headroom) -> Headroom:
+    """The headroom without what says nothing about its wish."""
+    return replace(headroom, status=NO_STATUS, version="", finalizers=())

@@ -7,12 +7,10 @@ used. The buffers of a namespace share its room, the older ones first. The arith
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from headroom.core.demand.quotaroom import (
     QuotaAllowance,
-    ResourceQuota,
     Tight,
     charges,
     in_turn,
@@ -27,81 +25,68 @@ from headroom.core.holds import PREEMPTIBLE, PodTemplate
 from headroom.core.index_entries import By
 from headroom.core.names import LOCKED_CLASS, PREEMPTIBLE_CLASS
 from headroom.core.resources import EMPTY, PODS, Resources
-from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class QuotaRooms:
-    """Quotas by namespace."""
+def heard(ledger: Ledger, headroom: Headroom, template: PodTemplate) -> Tight | None:
+    """The quota that allows the fewest slots now, whether that lasts or not."""
+    namespace = headroom.parent.namespace
+    name = PREEMPTIBLE_CLASS if headroom.mode == PREEMPTIBLE else LOCKED_CLASS
+    name = template.priority_class or name
+    quotas = ledger.slots.quotas.get(namespace, {}).values()
+    charging = [one for one in quotas if charges(one, template.pod, name)]
+    if not charging:
+        return None
+    ours = ledger.index.total(By.SLOT_GUARDIAN, headroom.parent.whole)
+    return tightest(template.pod.requests, charging, ours)
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._quotas: dict[str, dict[str, ResourceQuota]] = {}
 
-    def see(self, quota: ResourceQuota) -> None:
-        self._quotas.setdefault(quota.namespace, {})[quota.name] = quota
+def allowance(ledger: Ledger, headroom: Headroom) -> QuotaAllowance | None:
+    """What the quotas leave to a buffer now; None where there is nothing to ask."""
+    namespace = headroom.parent.namespace
+    quotas = ledger.slots.quotas.get(namespace, {}).values()
+    if not quotas or not headroom.size.shares_quotas:
+        return None
+    wants, charging, names = [], [], []
+    for each in sorted(_sharing(ledger, namespace), key=_age):
+        wanted, template = _wanted(ledger, each)
+        if template is not None:
+            wants.append((wanted, template.pod.requests))
+            charging.append(
+                [one for one in quotas if charges(one, template.pod, PREEMPTIBLE_CLASS)]
+            )
+            names.append(each.parent.whole)
+    if headroom.parent.whole not in names:
+        return None
+    answers = in_turn(wants, charging, _ours(ledger, namespace))
+    return answers[names.index(headroom.parent.whole)]
 
-    def lose(self, quota: ResourceQuota) -> None:
-        drop(self._quotas, quota.namespace, quota.name)
 
-    def quotas(self, namespace: str) -> tuple[ResourceQuota, ...]:
-        return tuple(self._quotas.get(namespace, {}).values())
+def _sharing(ledger: Ledger, namespace: str) -> list[Headroom]:
+    """The buffers that share a namespace's quotas."""
+    slots = ledger.slots
+    return [slots.headrooms[each] for each in slots.depending((On.SHARED_QUOTAS, namespace))]
 
-    def heard(self, headroom: Headroom, template: PodTemplate) -> Tight | None:
-        """The quota that allows the fewest slots now, whether that lasts or not."""
-        namespace = headroom.parent.namespace
-        name = PREEMPTIBLE_CLASS if headroom.mode == PREEMPTIBLE else LOCKED_CLASS
-        name = template.priority_class or name
-        charging = [one for one in self.quotas(namespace) if charges(one, template.pod, name)]
-        if not charging:
-            return None
-        ours = self._ledger.index.total(By.SLOT_GUARDIAN, headroom.parent.whole)
-        return tightest(template.pod.requests, charging, ours)
 
-    def allowance(self, headroom: Headroom) -> QuotaAllowance | None:
-        """What the quotas leave to a buffer now; None where there is nothing to ask."""
-        namespace = headroom.parent.namespace
-        quotas = self.quotas(namespace)
-        if not quotas or not headroom.size.shares_quotas:
-            return None
-        wants, charging, names = [], [], []
-        for each in sorted(self._sharing(namespace), key=_age):
-            wanted, template = self._wanted(each)
-            if template is not None:
-                wants.append((wanted, template.pod.requests))
-                charging.append(
-                    [one for one in quotas if charges(one, template.pod, PREEMPTIBLE_CLASS)]
-                )
-                names.append(each.parent.whole)
-        if headroom.parent.whole not in names:
-            return None
-        answers = in_turn(wants, charging, self._ours(namespace))
-        return answers[names.index(headroom.parent.whole)]
+def _wanted(ledger: Ledger, headroom: Headroom) -> tuple[int, PodTemplate | None]:
+    workload = ledger.slots.workload_of(headroom)
+    template = template_for(headroom, workload)
+    if headroom.slot.source is None or headroom.problems or isinstance(template, Note):
+        return 0, None
+    wanted = headroom.size.quota_share(template.pod.requests, replicas_of(workload))
+    return (0, None) if wanted is None else (wanted, template)
 
-    def _sharing(self, namespace: str) -> list[Headroom]:
-        """The buffers that share a namespace's quotas."""
-        slots = self._ledger.slots
-        return [slots.headrooms[each] for each in slots.depending((On.SHARED_QUOTAS, namespace))]
 
-    def _wanted(self, headroom: Headroom) -> tuple[int, PodTemplate | None]:
-        workload = self._ledger.slots.workload_of(headroom)
-        template = template_for(headroom, workload)
-        if headroom.slot.source is None or headroom.problems or isinstance(template, Note):
-            return 0, None
-        wanted = headroom.size.quota_share(template.pod.requests, replicas_of(workload))
-        return (0, None) if wanted is None else (wanted, template)
-
-    def _ours(self, namespace: str) -> Resources:
-        """What the placeholders of a namespace's buffers are charged for."""
-        used, ledger = EMPTY, self._ledger
-        for parent in (each.parent for each in self._sharing(namespace)):
-            for slot in ledger.slots.of.get(parent.whole, ()):
-                hold = ledger.holds[str(replace(parent, slot=slot))]
-                for guardian in ledger.guardians_of(hold):
-                    used += Resources({**guardian.requests, PODS: 1})
-        return used
+def _ours(ledger: Ledger, namespace: str) -> Resources:
+    """What the placeholders of a namespace's buffers are charged for."""
+    used = EMPTY
+    for parent in (each.parent for each in _sharing(ledger, namespace)):
+        for name in ledger.hold_index.of(By.SLOT, parent.whole):
+            for guardian in ledger.guardians_of(ledger.holds[name]):
+                used += Resources({**guardian.requests, PODS: 1})
+    return used
 
 
 def _age(headroom: Headroom) -> tuple[datetime, str]:

@@ -13,6 +13,7 @@ from headroom.core.demand.quota_memory import room_now
 from headroom.core.headrooms.chunks import DAEMON_SET, overhead_of
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import NEVER, NODE_CHUNK, Headroom, Workload
+from headroom.core.headrooms.memory import HeadroomMemory
 from headroom.core.headrooms.slot_batch import Reach
 from headroom.core.headrooms.slot_objects import stands
 from headroom.core.headrooms.wanted_slots import SizeView, template_for
@@ -21,14 +22,13 @@ from headroom.core.holds import Hold, PodTemplate
 from headroom.core.index_entries import By
 from headroom.core.latches import kept_for
 from headroom.core.resources import EMPTY, Resources
-from headroom.engine.headrooms.autoshapes import AutoShapes
+from headroom.engine.headrooms import expected_pods
 from headroom.engine.headrooms.covered_slots import covered
-from headroom.engine.headrooms.demand import Foresight
-from headroom.engine.headrooms.expected_pods import ExpectedPods
-from headroom.engine.headrooms.followers import Followers
-from headroom.engine.headrooms.headroom_state import HeadroomState
-from headroom.engine.headrooms.quotarooms import QuotaRooms
-from headroom.engine.headrooms.slot_pods import claimed_slots, guarded, slot_guardians
+from headroom.engine.headrooms.demand import observed
+from headroom.engine.headrooms.expected_pods import known_demand
+from headroom.engine.headrooms.followers import followed_by
+from headroom.engine.headrooms.quotarooms import allowance
+from headroom.engine.headrooms.slot_pods import claimed_slots, guarded, slot_count, slot_guardians
 from headroom.engine.ledger import Ledger
 from headroom.engine.promises.book import Announced
 
@@ -40,17 +40,6 @@ class SizeInputs:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self.rooms = QuotaRooms(ledger)
-        self.foresight = Foresight(ledger, self.rooms)
-        self.followers = Followers(ledger)
-        self.coming = ExpectedPods(ledger)
-        self.auto = AutoShapes(ledger, self.coming)
-
-    def depend(self, old: Headroom | None, new: Headroom | None) -> None:
-        """A headroom came, changed or went."""
-        self.followers.depend(old, new)
-        self.auto.depend(old, new)
-        self._ledger.slots.depend(old, new)
 
     def concerned(self, workload: Workload) -> tuple[str, ...]:
         """The headrooms whose slots are like a workload's pods, and those that look ahead."""
@@ -58,8 +47,7 @@ class SizeInputs:
         copying = on((workload.namespace, workload.ref))
         sharing = on((On.SHARED_QUOTAS, workload.namespace)) if copying else ()
         beside = on(On.DAEMON_SETS) if workload.ref.kind == DAEMON_SET else ()
-        shaped = self.auto.workload_changed(workload)
-        return (*copying, *on(On.WORKLOADS), *sharing, *beside, *shaped)
+        return (*copying, *on(On.WORKLOADS), *sharing, *beside)
 
     def under(self, namespace: str) -> tuple[str, ...]:
         """The headrooms that keep to a namespace's quotas."""
@@ -75,7 +63,7 @@ class SizeInputs:
     def sight(
         self,
         headroom: Headroom,
-        known: HeadroomState,
+        known: HeadroomMemory,
         members: dict[str, Hold],
         window: ActiveWindow | None,
         now: datetime,
@@ -83,14 +71,15 @@ class SizeInputs:
         """Gather what a headroom's wish depends on; `members` are slots that are objects."""
         ledger, whole = self._ledger, headroom.parent.whole
         chunked = headroom.slot.chunk == NODE_CHUNK
+        choosing = not headroom.paused and not headroom.problems
         workload = ledger.slots.workload_of(headroom)
         size = window.size if window is not None else headroom.size
-        followed = self.followers.look(headroom, size, now)
+        followed = followed_by(ledger, headroom, size, known.owners_since, now)
         template = template_for(headroom, workload) if followed else None
-        allowance = self.rooms.allowance(headroom)
-        there = len(guarded(ledger, headroom)) if allowance is not None else 0
-        room, quotas = room_now(known.quotas, allowance, there, now)
-        load, quotas = self.foresight.observed(headroom, known, quotas, workload, now)
+        left = allowance(ledger, headroom)
+        there = len(guarded(ledger, headroom)) if left is not None else 0
+        room, quotas = room_now(known.quotas, left, there, now)
+        load, quotas = observed(ledger, headroom, known.foresight, quotas, now)
         return SizeView(
             window=window,
             nodes=ledger.nodes.values() if headroom.size.by_node or chunked else (),
@@ -98,13 +87,14 @@ class SizeInputs:
             room=room,
             load=load,
             quotas=quotas,
-            learnt=self.coming.told(
+            learnt=expected_pods.told(
+                ledger,
                 ledger.slots.promises.size(
                     headroom,
                     size,
-                    Announced(self.coming.known(headroom), ledger.slots.count(whole)),
+                    Announced(known_demand(ledger, headroom), slot_count(ledger, whole)),
                     now,
-                )
+                ),
             ),
             standing=self._standing(headroom, members),
             reach=self._reach(headroom, members),
@@ -116,7 +106,7 @@ class SizeInputs:
                 else ()
             ),
             overhead=self._overhead() if chunked else EMPTY,
-            shapes=self.auto.shapes(headroom, now) if not headroom.paused else None,
+            shapes=known.shapes.shapes if known.shapes and choosing else None,
             most=ledger.policy.most_slots,
             grace=ledger.policy.node_grace,
         )
@@ -127,7 +117,7 @@ class SizeInputs:
         there = {each.key: each.uid for each in workloads if each.ref.kind == DAEMON_SET}
         return overhead_of(self._ledger.pods.values(), there)
 
-    def _spent(self, headroom: Headroom, known: HeadroomState) -> frozenset[str]:
+    def _spent(self, headroom: Headroom, known: HeadroomMemory) -> frozenset[str]:
         """Slots that are not held again; of one that follows pods, those whose owner is there."""
         if headroom.size.held_once:
             return frozenset(claimed_slots(self._ledger, headroom))
@@ -168,17 +158,17 @@ class SizeInputs:
         guardians = self._ledger.having(By.SLOT_GUARDIAN, headroom.parent.whole)
         placed = (kept_for(pod).partition("#")[2] for pod in guardians if pod.node)
         whole, claimed = headroom.parent.whole, self._ledger.index.all(By.CLAIMANT)
-        slots = self._ledger.slots.of.get(whole, ())
-        used = frozenset(slot for slot in slots if f"{whole}#{slot}" in claimed)
+        slots = self._ledger.hold_index.of(By.SLOT, whole)
+        used = frozenset(name.partition("#")[2] for name in slots if name in claimed)
         return Reach(frozenset(placed), ahead, used, self._unguarded(headroom))
 
     def _unguarded(self, headroom: Headroom) -> int:
         """How many slots without a guardian the other headrooms of its namespace leave to one."""
-        slots, index = self._ledger.slots, self._ledger.index
+        slots, index = self._ledger.hold_index, self._ledger.index
         whole, namespace = headroom.parent.whole, headroom.parent.namespace
-        own = len(slots.of.get(whole, ())) - len(index.of(By.SLOT_GUARDIAN, whole))
+        own = len(slots.of(By.SLOT, whole)) - len(index.of(By.SLOT_GUARDIAN, whole))
         guardians = len(index.of(By.SLOT_GUARDIAN_IN, namespace))
-        others = slots.within(namespace) - guardians - own
+        others = len(slots.of(By.SLOT_IN, namespace)) - guardians - own
         return max(LEAST_UNGUARDED, self._ledger.policy.slots_unguarded - max(0, others))
 
     def _ends(self, headroom: Headroom) -> Iterator[tuple[str, datetime]]:

@@ -6,23 +6,24 @@ object that was requested and is not seen yet counts as existing, so that it is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from headroom.core.actions import Action, CreateSlotObject, Done, Outcome, SetFinalizers, Taken
+from headroom.core.actions import Action, CreateSlotObject, Outcome, SetFinalizers, Taken
+from headroom.core.headrooms import nodeoverhead
+from headroom.core.headrooms.companions import daemon_set_owner
 from headroom.core.headrooms.headrooms import ALWAYS, Headroom
+from headroom.core.headrooms.memory import begun_anew
 from headroom.core.headrooms.slot_objects import Making, changes, stands
-from headroom.core.headrooms.wanted_slots import WantedSlots
-from headroom.core.headrooms.windows import ActiveWindow, Calendar
 from headroom.core.hold_state.limited import beyond_limit, permit_of
 from headroom.core.hold_state.memory import Permit
 from headroom.core.holds import Hold
+from headroom.core.index_entries import By
 from headroom.core.plan import Sequence, Work
 from headroom.core.subjects import Awaited, Change, Topic, headroom_subject, hold_subject
 from headroom.core.tickets.ticket_lifecycle import dismissed
 from headroom.core.tickets.ticket_times import object_of
-from headroom.engine.headrooms.slot_succession import SlotSuccession
 from headroom.engine.ledger import Ledger
 from headroom.engine.memories import remember
 from headroom.engine.namespace_limits import limits_of, used_by_others
@@ -40,193 +41,205 @@ class SlotRefusal:
     by_limit: bool = False
 
 
-Owned = Callable[[Headroom, Hold], Hold]
-"""Gives the hold of a slot's object the further owner of its guardian."""
+def member_hold(ledger: Ledger, hold: Hold) -> Hold:
+    """The hold of a slot's object, with what its headroom says of it.
+
+    That is: when it is renewed, whether it is a permanent buffer, who owns its guardian.
+    """
+    headroom, memory = ledger.slots.headrooms.get(hold.group), ledger.slots.memory.get(hold.group)
+    if headroom is None or headroom.slot_objects is None or memory is None:
+        return hold
+    owner = daemon_set_owner(headroom, memory.daemon_set)
+    if owner is not None:
+        hold = nodeoverhead.slot_owned(hold, owner)
+    if headroom.slot_objects.permanent and hold.tenure is not None:
+        hold = replace(hold, tenure=replace(hold.tenure, duration=None))
+    if memory.window is None or headroom.refill != ALWAYS:
+        return hold
+    return replace(hold, fresh_since=memory.window.started_at)
 
 
-class SlotObjectController:
-    """The objects of slots, by headroom."""
+def members(ledger: Ledger, headroom: Headroom) -> dict[str, Hold]:
+    """The objects that are there, by slot."""
+    names = ledger.hold_index.of(By.SLOT_OBJECT, headroom.parent.whole)
+    found = (ledger.holds[name] for name in names)
+    return {
+        hold.member.slot: hold
+        for hold in found
+        if hold.member is not None and hold.member.of.uid == headroom.parent.uid
+    }
 
-    def __init__(self, ledger: Ledger, quotas: QuotaBook, calendar: Calendar, owned: Owned) -> None:
-        self.heirs = SlotSuccession(ledger, calendar)
-        self._owned = owned
-        self._ledger = ledger
-        self._quotas = quotas
-        self._expected: dict[str, dict[str, tuple[Hold, datetime]]] = {}  # made, not seen yet
-        self._taken: dict[str, dict[str, None]] = {}  # names that strangers have
 
-    def forget(self, whole: str) -> None:
-        """A headroom is gone."""
-        self._expected.pop(whole, None)
-        self._taken.pop(whole, None)
+def prepare(headroom: Headroom) -> Sequence | None:
+    """The finalizer that goes onto a headroom before it has its first object."""
+    if not headroom.finalizer or headroom.finalizer in headroom.finalizers:
+        return None
+    return _finalizers(headroom, (*headroom.finalizers, headroom.finalizer))
 
-    def dressed(self, hold: Hold, headroom: Headroom | None, window: ActiveWindow | None) -> Hold:
-        """The hold of a slot's object, with what its headroom says of it.
 
-        That is: when it is renewed, whether it is a permanent buffer, who owns its guardian.
-        """
-        if headroom is None or headroom.slot_objects is None:
-            return hold
-        hold = self._owned(headroom, hold)
-        if headroom.slot_objects.permanent and hold.tenure is not None:
-            hold = replace(hold, tenure=replace(hold.tenure, duration=None))
-        if window is None or headroom.refill != ALWAYS:
-            return hold
-        return replace(hold, fresh_since=window.started_at)
+def wind_up(ledger: Ledger, headroom: Headroom) -> Iterator[Sequence]:
+    """Somebody deletes the headroom: its objects go first, then our finalizer.
 
-    def members(self, headroom: Headroom) -> dict[str, Hold]:
-        """The objects that are there, by slot."""
-        names = self._ledger.slots.members.get(headroom.parent.whole, ())
-        found = (self._ledger.holds[name] for name in names)
-        return {
-            hold.member.slot: hold
-            for hold in found
-            if hold.member is not None and hold.member.of.uid == headroom.parent.uid
-        }
+    With `--cascade=orphan` they stay, and are objects of their own from then on.
+    """
+    there = {} if ORPHAN in headroom.finalizers else members(ledger, headroom)
+    for hold in there.values():
+        yield from _dismiss(ledger, hold)
+    if not there and headroom.finalizer in headroom.finalizers:
+        others = tuple(each for each in headroom.finalizers if each != headroom.finalizer)
+        yield _finalizers(headroom, others)
 
-    def prepare(self, headroom: Headroom) -> Sequence | None:
-        """The finalizer that goes onto a headroom before it has its first object."""
-        if not headroom.finalizer or headroom.finalizer in headroom.finalizers:
-            return None
-        return _finalizers(headroom, (*headroom.finalizers, headroom.finalizer))
 
-    def wind_up(self, headroom: Headroom) -> Iterator[Sequence]:
-        """Somebody deletes the headroom: its objects go first, then our finalizer.
+def settle(
+    ledger: Ledger, quotas: QuotaBook, headroom: Headroom, now: datetime
+) -> Iterator[Sequence]:
+    """Bring the objects of the slots in line; each is looked after as a hold of its own."""
+    slots, whole = ledger.slots, headroom.parent.whole
+    settling = False
+    for each in _changes(ledger, quotas, headroom, now):
+        settling = True
+        if isinstance(each, Sequence):
+            if is_free(ledger, each):
+                yield each
+        elif each.by_limit:
+            slots.remember_objects(whole, beyond=each.why)
+        else:
+            slots.remember_objects(whole, refused=each.why)
+    if not settling:
+        slots.remember(whole, objects=begun_anew(slots.memory[whole].objects))
+    there = members(ledger, headroom).values()
+    slots.remember_objects(whole, updated=sum(_is_current(headroom, hold) for hold in there))
+    for hold in there:
+        if (dressed := member_hold(ledger, hold)) != hold:
+            ledger.see_hold(dressed)
 
-        With `--cascade=orphan` they stay, and are objects of their own from then on.
-        """
-        members = {} if ORPHAN in headroom.finalizers else self.members(headroom)
-        for hold in members.values():
-            yield from self._dismiss(hold)
-        if not members and headroom.finalizer in headroom.finalizers:
-            others = tuple(each for each in headroom.finalizers if each != headroom.finalizer)
-            yield _finalizers(headroom, others)
 
-    def settle(
-        self, headroom: Headroom, wished: WantedSlots, now: datetime
-    ) -> Iterator[Sequence | SlotRefusal]:
-        """Bring the objects in line with the wish; a refusal says why some are not made."""
-        objects = headroom.slot_objects
-        if objects is None or wished.frozen or headroom.paused:
+def _is_current(headroom: Headroom, hold: Hold) -> bool:
+    """Whether an object stands that is of the present template."""
+    objects, member = headroom.slot_objects, hold.member
+    same = objects is not None and member is not None and member.revision == objects.revision
+    return same and stands(hold)
+
+
+def is_free(ledger: Ledger, sequence: Sequence) -> bool:
+    """Whether nothing is being done with the subjects of a sequence."""
+    return not any(map(ledger.agenda.busy, sequence.subjects))
+
+
+def _changes(
+    ledger: Ledger, quotas: QuotaBook, headroom: Headroom, now: datetime
+) -> Iterator[Sequence | SlotRefusal]:
+    """What brings the objects in line with the wish; a refusal says why some are not made."""
+    objects, memory = headroom.slot_objects, ledger.slots.memory[headroom.parent.whole]
+    if objects is None or memory.wished.frozen or headroom.paused:
+        return
+    present, known = members(ledger, headroom), memory.objects
+    for hold, until in known.expected.values():
+        if now >= until and str(hold.parent) not in ledger.holds:
+            _permit(ledger, hold, None)  # It was made, and never came.
+    expected = {
+        slot: each for slot, each in known.expected.items() if slot not in present and now < each[1]
+    }
+    taken = tuple(
+        slot
+        for slot in known.taken  # A stranger that goes leaves its name to us.
+        if str(object_of(objects, headroom.parent, slot)) in ledger.holds
+    )
+    there = {**present, **{slot: hold for slot, (hold, _) in expected.items()}}
+    wanted = changes(headroom, memory.wished, there, taken)
+    for hold in wanted.dismiss:
+        yield from _dismiss(ledger, hold)
+    for made in _make(ledger, quotas, headroom, wanted.make, now):
+        if isinstance(made, SlotRefusal):
+            yield made
+        else:
+            expected[made.slot] = (made.hold, now + EXPECTED_FOR)
+            yield _write(made)
+    ledger.slots.remember_objects(headroom.parent.whole, expected=expected, taken=taken)
+    for slot, hold in present.items():
+        if stands(hold) and not _is_current(headroom, hold):
+            yield _write(CreateSlotObject(hold, headroom.parent, slot, objects))
+
+
+def refused(ledger: Ledger, quotas: QuotaBook, action: CreateSlotObject, outcome: Outcome) -> None:
+    """An object could not be made."""
+    whole, slots = action.of.whole, ledger.slots
+    if str(action.hold.parent) not in ledger.holds:
+        _permit(ledger, action.hold, None)
+    quotas.lose(action.hold.parent)
+    if whole not in slots.memory:
+        return
+    arrived(ledger, whole, action.slot)
+    if isinstance(outcome, Taken):
+        taken = (*slots.memory[whole].objects.taken, action.slot)
+        slots.remember_objects(whole, taken=tuple(dict.fromkeys(taken)))
+
+
+def arrived(ledger: Ledger, whole: str, slot: str) -> bool:
+    """An object is there, or will never be; say whether it is one that we waited for."""
+    expected = ledger.slots.memory[whole].objects.expected
+    if slot not in expected:
+        return False
+    left = {name: each for name, each in expected.items() if name != slot}
+    ledger.slots.remember_objects(whole, expected=left)
+    return True
+
+
+def _make(
+    ledger: Ledger,
+    quotas: QuotaBook,
+    headroom: Headroom,
+    makings: tuple[Making, ...],
+    now: datetime,
+) -> Iterator[CreateSlotObject | SlotRefusal]:
+    subject, objects = headroom_subject(headroom.parent), headroom.slot_objects
+    if objects is None or (headroom.closes is not None and now >= headroom.closes):
+        return
+    if makings:
+        over = quotas.refusal(headroom, now)
+        quotas.answered(headroom, subject, over)
+        if over is not None:
+            yield SlotRefusal(over.why)
             return
-        whole, members = headroom.parent.whole, self.members(headroom)
-        there = {**members, **self._still_expected(whole, members, now)}
-        taken = {
-            slot: None
-            for slot in self._taken.pop(whole, ())
-            if str(object_of(objects, headroom.parent, slot)) in self._ledger.holds
-        }
-        if taken:  # A stranger that goes leaves its name to us.
-            self._taken[whole] = taken
-        wanted = changes(headroom, wished, there, taken)
-        for hold in wanted.dismiss:
-            yield from self._dismiss(hold)
-        yield from self._make(headroom, wanted.make, now)
-        for slot, hold in members.items():
-            changed = hold.member is not None and hold.member.revision != objects.revision
-            if changed and stands(hold):
-                yield self._write(headroom, Making(slot, hold), hold)
-
-    def settled(self, action: CreateSlotObject, outcome: Outcome) -> None:
-        """An object was made, or could not be."""
-        if isinstance(outcome, Done):
-            return
-        whole = action.of.whole
-        self._expected.get(whole, {}).pop(action.slot, None)
-        if not self._known(action.hold):
-            self._permit(action.hold, None)
-        self._quotas.lose(action.hold.parent)
-        if isinstance(outcome, Taken):
-            self._taken.setdefault(whole, {})[action.slot] = None
-
-    def arrived(self, hold: Hold) -> bool:
-        """Take note of an object that is there; say whether it is one that we waited for."""
-        if hold.member is None:
-            return False
-        waited = self._expected.get(hold.group, {}).pop(hold.member.slot, None)
-        return waited is not None and stands(hold)
-
-    def _make(
-        self, headroom: Headroom, makings: tuple[Making, ...], now: datetime
-    ) -> Iterator[Sequence | SlotRefusal]:
-        subject = headroom_subject(headroom.parent)
-        if headroom.closes is not None and now >= headroom.closes:
-            return
-        if makings:
-            over = self._quotas.refusal(headroom, now)
-            self._quotas.answered(headroom, subject, over)
-            if over is not None:
-                yield SlotRefusal(over.why)
-                return
-        for making in makings:
-            hold = self._slot(headroom, making)
-            over = self._quotas.refusal(hold, now)
-            if over is not None:
-                self._quotas.answered(hold, subject, over)
-                yield SlotRefusal(over.why)
-                return
-            why = self._beyond_limit(hold)
-            if why:
-                self._ledger.agenda.wait(subject, on=Awaited(Change.USAGE, hold.home))
-                yield SlotRefusal(why, by_limit=True)
-                return
-            self._quotas.answered(hold, subject, None)
-            self._permit(hold, permit_of(hold))
-            expected = self._expected.setdefault(headroom.parent.whole, {})
-            expected[making.slot] = (hold, now + EXPECTED_FOR)
-            yield self._write(headroom, making, hold)
-
-    def _beyond_limit(self, hold: Hold) -> str:
-        ledger, parent = self._ledger, str(hold.parent)
-        others = used_by_others(ledger.usage, hold.home, parent)
-        return beyond_limit(
-            hold, ledger.memory[parent].permit, limits_of(ledger, hold.home), others
-        )
-
-    def _permit(self, hold: Hold, permit: Permit | None) -> None:
-        """The object of a slot counts before it is seen, and no more if it does not come."""
-        before = self._ledger.memory[str(hold.parent)]
-        remember(self._ledger, hold, replace(before, permit=permit))
-
-    def _write(self, headroom: Headroom, making: Making, hold: Hold) -> Sequence:
-        objects = headroom.slot_objects
-        if objects is None:
-            raise ValueError(f"{headroom.parent} has no objects for its slots")
-        write = CreateSlotObject(hold, headroom.parent, making.slot, objects)
-        return Sequence(Work.OBJECT, (hold_subject(hold.parent, Topic.OBJECT),), ((write,),))
-
-    def _slot(self, headroom: Headroom, making: Making) -> Hold:
-        objects = headroom.slot_objects
-        if objects is None:
-            return making.wished
+    for making in makings:
         parent = object_of(objects, headroom.parent, making.slot)
-        return replace(making.wished, parent=parent, labels=objects.labels, tenure=objects.tenure)
+        hold = replace(making.wished, parent=parent, labels=objects.labels, tenure=objects.tenure)
+        over = quotas.refusal(hold, now)
+        if over is not None:
+            quotas.answered(hold, subject, over)
+            yield SlotRefusal(over.why)
+            return
+        why = _beyond_limit(ledger, hold)
+        if why:
+            ledger.agenda.wait(subject, on=Awaited(Change.USAGE, hold.home))
+            yield SlotRefusal(why, by_limit=True)
+            return
+        quotas.answered(hold, subject, None)
+        _permit(ledger, hold, permit_of(hold))
+        yield CreateSlotObject(hold, headroom.parent, making.slot, objects)
 
-    def _dismiss(self, hold: Hold) -> Iterator[Sequence]:
-        """Delete an object that nobody has claimed and that nothing is being done with."""
-        ledger = self._ledger
-        busy = ledger.agenda.busy(hold_subject(hold.parent))
-        known = bool(hold.parent.uid) and hold.deleted is None
-        if known and not busy and not ledger.promised(hold):
-            yield dismissed(hold, ledger.guardians_of(hold))
 
-    def _known(self, hold: Hold) -> bool:
-        return str(hold.parent) in self._ledger.holds
+def _beyond_limit(ledger: Ledger, hold: Hold) -> str:
+    others = used_by_others(ledger.usage, hold.home, str(hold.parent))
+    permit = ledger.memory[str(hold.parent)].permit
+    return beyond_limit(hold, permit, limits_of(ledger, hold.home), others)
 
-    def _still_expected(
-        self, whole: str, members: dict[str, Hold], now: datetime
-    ) -> dict[str, Hold]:
-        expected = self._expected.get(whole, {})
-        kept = {
-            slot: (hold, until)
-            for slot, (hold, until) in expected.items()
-            if slot not in members and now < until
-        }
-        for slot, (hold, until) in expected.items():
-            if now >= until and slot not in members and not self._known(hold):
-                self._permit(hold, None)  # It was made, and never came.
-        self._expected[whole] = kept
-        return {slot: hold for slot, (hold, _) in kept.items()}
+
+def _permit(ledger: Ledger, hold: Hold, permit: Permit | None) -> None:
+    """The object of a slot counts before it is seen, and no more if it does not come."""
+    remember(ledger, hold, replace(ledger.memory[str(hold.parent)], permit=permit))
+
+
+def _write(write: CreateSlotObject) -> Sequence:
+    return Sequence(Work.OBJECT, (hold_subject(write.hold.parent, Topic.OBJECT),), ((write,),))
+
+
+def _dismiss(ledger: Ledger, hold: Hold) -> Iterator[Sequence]:
+    """Delete an object that nobody has claimed and that nothing is being done with."""
+    busy = ledger.agenda.busy(hold_subject(hold.parent))
+    known = bool(hold.parent.uid) and hold.deleted is None
+    if known and not busy and not ledger.promised(hold):
+        yield dismissed(hold, ledger.guardians_of(hold))
 
 
 def _finalizers(headroom: Headroom, finalizers: tuple[str, ...]) -> Sequence:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 
 from headroom.core.authenticity import has_got, stands_for
 from headroom.core.headrooms.headrooms import NEVER, Headroom
 from headroom.core.headrooms.readiness import SlotTally
+from headroom.core.hold_state.memory import SlotState
+from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.objects import Pod
 from headroom.core.subjects import Awaited, Change, headroom_subject
-from headroom.engine.headrooms.headroom_state import HeadroomState
 from headroom.engine.ledger import Ledger
+from headroom.engine.memories import file_hold
+
+TROUBLES_TOLD = 2
 
 
 def guarded(ledger: Ledger, headroom: Headroom) -> frozenset[str]:
@@ -26,12 +31,24 @@ def guarded(ledger: Ledger, headroom: Headroom) -> frozenset[str]:
     )
 
 
+def slots_of(ledger: Ledger, whole: str) -> Collection[str]:
+    """The parents of the slots of a headroom, as texts, whether they are objects or not."""
+    index = ledger.hold_index
+    return index.of(By.SLOT, whole) or index.of(By.SLOT_OBJECT, whole)
+
+
+def slot_count(ledger: Ledger, whole: str) -> int:
+    """How many slots a headroom has."""
+    return len(slots_of(ledger, whole))
+
+
 def slot_guardians(ledger: Ledger, headroom: Headroom) -> Iterator[tuple[str, Pod]]:
     """The slots that are wished for and have a guardian, each with it."""
-    for slot in ledger.slots.of.get(headroom.parent.whole, ()):
-        guardian = ledger.guardian_of(ledger.holds[str(replace(headroom.parent, slot=slot))])
+    for name in ledger.hold_index.of(By.SLOT, headroom.parent.whole):
+        hold = ledger.holds[name]
+        guardian = ledger.guardian_of(hold)
         if guardian is not None:
-            yield slot, guardian
+            yield hold.slot, guardian
 
 
 def claimed_slots(ledger: Ledger, headroom: Headroom) -> tuple[str, ...]:
@@ -48,34 +65,77 @@ def claimed_slots(ledger: Ledger, headroom: Headroom) -> tuple[str, ...]:
     return tuple(dict.fromkeys(got))
 
 
-def tally_of(
-    ledger: Ledger, headroom: Headroom, known: HeadroomState, next_start: datetime | None
-) -> SlotTally:
+def note_state(ledger: Ledger, hold: Hold, state: SlotState) -> None:
+    """A slot is in this state now."""
+    name = str(hold.parent)
+    ledger.memory[name] = replace(ledger.memory[name], state=state)
+    file_hold(ledger, hold)
+
+
+def tally_of(ledger: Ledger, headroom: Headroom, next_start: datetime | None) -> SlotTally:
     """What the status of a headroom is made from."""
-    tally = _counted(ledger, headroom, known, known.tally(len(ledger.nodes), next_start))
-    workload = ledger.slots.workload_of(headroom)
-    tally = replace(
-        tally,
-        spent=tuple(known.spent) if headroom.refill == NEVER else tally.spent,
+    whole, slots = headroom.parent.whole, ledger.slots
+    memory, workload = slots.memory[whole], slots.workload_of(headroom)
+    held = _in_phase(ledger, whole, "Available")
+    trouble, limited = _troubles(ledger, headroom)
+    tally = SlotTally(
+        held=held,
+        pending=max(0, memory.wished.count - held),
+        claimed=memory.claimed,
+        hits=memory.hits,
+        misses=memory.misses,
+        nodes=len(ledger.nodes),
+        trouble=trouble,
+        limited=limited,
+        refused=memory.objects.refused,
+        next_start=next_start,
+        spent=memory.spent if headroom.refill == NEVER else (),
         template_generation=workload.generation if workload is not None else 0,
     )
-    return replace(tally, **known.objects()) if headroom.slot_objects is not None else tally
+    if headroom.slot_objects is None:
+        return _counted(ledger, headroom, tally)
+    return replace(
+        tally,
+        pending=_in_phase(ledger, whole, "Pending") + _in_phase(ledger, whole, ""),
+        last_start=memory.window.started_at if memory.window is not None else None,
+        objects=len(ledger.hold_index.of(By.SLOT_OBJECT, whole)),
+        ended=_in_phase(ledger, whole, "Failed"),
+        updated=memory.objects.updated,
+    )
 
 
-def _counted(
-    ledger: Ledger, headroom: Headroom, known: HeadroomState, tally: SlotTally
-) -> SlotTally:
+def _in_phase(ledger: Ledger, whole: str, phase: str) -> int:
+    return len(ledger.hold_index.of(By.SLOT_PHASE, (whole, phase)))
+
+
+def _troubles(ledger: Ledger, headroom: Headroom) -> tuple[str, bool]:
+    """Why slots cannot be held, in words, and whether a limit is all the trouble there is."""
+    whole, index = headroom.parent.whole, ledger.hold_index
+    troubled, objects = index.of(By.SLOT_TROUBLE, whole), ledger.slots.memory[whole].objects
+    told = []
+    for name in islice(troubled, TROUBLES_TOLD):
+        hold, state = ledger.holds[name], ledger.memory[name].state
+        slot = hold.member.slot if hold.member is not None else hold.slot
+        told.append(f"slot {slot}: {state.trouble if state is not None else ''}")
+    if len(troubled) > len(told):
+        told.append(f"and {len(troubled) - len(told)} more")
+    told += [why for why in (objects.beyond, objects.unmade) if why]
+    all_limited = len(index.of(By.SLOT_LIMITED, whole)) == len(troubled)
+    return "; ".join(told), bool(told) and all_limited and not objects.unmade
+
+
+def _counted(ledger: Ledger, headroom: Headroom, tally: SlotTally) -> SlotTally:
     """The tally of a headroom whose wish is frozen, also where its slots are not known by name.
 
     That is so after a restart of the operator: nobody can say which slots there should be, but
     guardians from before stand, and are left alone.
     """
-    if not known.wished.frozen or known.phases or headroom.slot_objects is not None:
+    whole, wished = headroom.parent.whole, ledger.slots.memory[headroom.parent.whole].wished
+    if not wished.frozen or ledger.hold_index.of(By.SLOT, whole):
         return tally
-    whole = headroom.parent.whole
     pods = list(ledger.having(By.SLOT_GUARDIAN, whole))
     if pods:  # It is looked at again when one of them goes.
         gone = Awaited(Change.GUARDIAN_GONE, whole)
         ledger.agenda.wait(headroom_subject(headroom.parent), on=gone)
     held = sum(bool(pod.node) and stands_for(headroom, pod) for pod in pods)
-    return replace(tally, held=held, pending=max(0, known.wished.count - held))
+    return replace(tally, held=held, pending=max(0, wished.count - held))

@@ -16,6 +16,7 @@ from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.demand.volumes import NodeDrivers, StorageClass, Volume, VolumeClaim
 from headroom.core.eviction.budgets import Budget
 from headroom.core.eviction.preallocation import permitted
+from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.hold_state.allocate_policy_groups import apart_from_others
 from headroom.core.holds import Hold
@@ -37,8 +38,12 @@ from headroom.engine.conflicts.preempted_guardians import note_preempted
 from headroom.engine.deleted_nodes import node_deleted
 from headroom.engine.doors.book import DoorBook
 from headroom.engine.fence_controller import pod_gone, pod_seen
+from headroom.engine.headrooms import followers
+from headroom.engine.headrooms.autoshapes import note_made
+from headroom.engine.headrooms.expected_pods import see_autoscaler
 from headroom.engine.headrooms.headrooms import Standing
 from headroom.engine.headrooms.ownobjects import OwnObjects
+from headroom.engine.headrooms.slot_events import member
 from headroom.engine.hold_controller import HoldController
 from headroom.engine.latch_controller import LatchController
 from headroom.engine.ledger import Ledger
@@ -97,7 +102,7 @@ class Observer:
             case Hold() as hold:
                 allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
                 allowed = apart_from_others(allowed, ledger.hold_index.all(By.SIDE))
-                known = self.standing.member(self.publisher.see(allowed))
+                known = member(ledger, self.publisher.see(allowed))
                 if not _repeats(ledger, known):
                     ledger.see_hold(known)
                 self.quotas.see_ticket(allowed)
@@ -113,10 +118,9 @@ class Observer:
                 self.publisher.note(quota_subject(quota.parent), quota.parent.uid, quota.status)
                 self.quotas.see_quota(quota)
             case Workload() as workload:
-                ledger.slots.workloads[workload.namespace, workload.ref] = workload
                 self.standing.workload_changed(workload)
             case PodAutoscaler() as autoscaler:
-                self.standing.concern(self.standing.coming.see_autoscaler(autoscaler))
+                ledger.slots.concern(see_autoscaler(ledger, autoscaler))
             case VolumeClaim() | Volume() | StorageClass() | NodeDrivers():
                 self._judge_anew(ledger.volumes.see(thing), now)
             case Budget() as budget:
@@ -143,9 +147,7 @@ class Observer:
     def _see_pod(self, pod: Pod, now: datetime) -> None:
         ledger = self.ledger
         before = ledger.pods.get(pod.key)
-        if not ledger.see_pod(pod, now):  # That it runs now concerns who follows it, nobody else.
-            if ledger.policy.serves(pod.key.namespace):
-                self.standing.concern(self.standing.followers.follows(pod.key))
+        if not ledger.see_pod(pod, now):  # Pods that slots follow have an entry in the index.
             return
         ledger.scheduler_activity = ledger.scheduler_activity.after(before, pod, now)
         if pod.node:
@@ -157,15 +159,16 @@ class Observer:
             note_preempted(ledger, pod)
         self.standing.pods_changed()
         if ledger.policy.serves(pod.key.namespace):
-            self.standing.concern(self.standing.followers.see(before, pod))
-        self.standing.concern(ledger.slots.promises.see(before, pod, now))
-        self.standing.auto.see(before, pod)
+            found = (*followers.concerned(ledger, before), *followers.concerned(ledger, pod))
+            ledger.slots.concern(dict.fromkeys(found))
+        ledger.slots.concern(ledger.slots.promises.see(before, pod, now))
+        note_made(ledger, before, pod)
         pod_seen(ledger, pod)
         self.doors.see(before, pod)
 
     def _judge_anew(self, pods: Iterable[Key], now: datetime) -> None:
         """A claim, volume or class has changed: pods at our doors may fit elsewhere now."""
-        self.standing.concern(self.standing.followers.storage_changed())
+        self.ledger.slots.concern(self.ledger.slots.depending(On.FOLLOWED))
         for key in pods:
             pod = self.ledger.pods.get(key)
             if pod is not None:
@@ -198,12 +201,14 @@ class Observer:
                 ledger.policy = replace(ledger.policy, node_overhead=True)
                 self.standing.nodes_changed()
             case WorkloadGone(workload):
-                ledger.slots.workloads.pop((workload.namespace, workload.ref), None)
                 self.standing.workload_changed(workload, gone=True)
             case AutoscalerGone(autoscaler):
-                self.standing.concern(self.standing.coming.lose_autoscaler(autoscaler))
+                ledger.slots.concern(see_autoscaler(ledger, autoscaler, gone=True))
             case KindHidden(kind, why):
-                self.standing.concern(self.standing.coming.hide(kind, why))
+                ledger.slots.hidden.pop(kind, None)
+                if why:
+                    ledger.slots.hidden[kind] = why
+                ledger.slots.concern(ledger.slots.depending(On.ARRIVALS))
             case StoredGone(stored):
                 self._judge_anew(ledger.volumes.lose(stored), now)
             case BudgetGone(key):
@@ -230,7 +235,8 @@ class Observer:
         self.standing.pods_changed()
         if old is not None and old.uid == uid:
             note_preempted(ledger, old, gone=True)
-        self.standing.concern(self.standing.followers.lose(key, uid, old))
+        if old is not None and old.uid == uid:
+            ledger.slots.concern(list(followers.concerned(ledger, old)))
         self.latcher.forget(uid)
         ledger.volumes.forget(uid)
         if old is not None:

@@ -1,0 +1,121 @@
+"""What happens to the slots of a headroom: their states, their objects, and answers to writes.
+
+Each function takes note of one event and says whether the headroom is to be decided again. Slots
+that are objects of a dialect's kind are called members here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from headroom.core.actions import CreateGuardian, CreateSlotObject, Done, Outcome, SetFinalizers
+from headroom.core.headrooms.headrooms import NEVER
+from headroom.core.headrooms.memory import MOMENT, object_written, resting
+from headroom.core.headrooms.slot_objects import stands
+from headroom.core.hold_state.memory import state_of
+from headroom.core.holds import Hold, HoldStatus
+from headroom.core.objects import Parent
+from headroom.core.subjects import headroom_subject
+from headroom.engine.headrooms import companions, slot_objects
+from headroom.engine.headrooms.companions import Concerning
+from headroom.engine.headrooms.slot_pods import note_state
+from headroom.engine.ledger import Ledger
+from headroom.engine.quotas import QuotaBook
+
+OBJECT_PAUSE = timedelta(seconds=1)
+
+
+def slot_now(ledger: Ledger, hold: Hold, status: HoldStatus) -> None:
+    """A slot's own status is this now; it is shown as part of its headroom's."""
+    memory, state = ledger.slots.memory.get(hold.group), state_of(status)
+    if memory is None:
+        return
+    if hold.member is None:
+        note_state(ledger, hold, state)
+        ledger.agenda.touch(headroom_subject(hold.parent))
+        follow = memory.wished.later and state.phase == "Available"
+        if follow or ledger.slots.headrooms[hold.group].refill == NEVER:
+            ledger.slots.remember(hold.group, stale=True)  # Others may follow; its time begins.
+    elif ledger.memory[str(hold.parent)].state != state:
+        note_state(ledger, hold, state)
+        if state.phase in ("Succeeded", "Failed"):
+            ledger.slots.upset(hold.group)
+        else:  # It stands, or is to: what is wished for stays the same.
+            ledger.agenda.touch(headroom_subject(hold.member.of))
+
+
+def member(ledger: Ledger, hold: Hold) -> Hold:
+    """The hold of an object that is a slot, with what its headroom says of it."""
+    whole, name = hold.group, str(hold.parent)
+    if hold.member is None or whole not in ledger.slots.memory:
+        return hold
+    there = ledger.holds.get(name)
+    if ledger.memory[name].state is None:
+        note_state(ledger, hold, state_of(hold.status))
+        if slot_objects.arrived(ledger, whole, hold.member.slot) and stands(hold):
+            updated = ledger.slots.memory[whole].objects.updated
+            ledger.slots.remember_objects(whole, updated=updated + 1)
+        else:
+            ledger.slots.upset(whole)
+    elif there is not None and there.member != hold.member:  # Of the present template now.
+        ledger.slots.upset(whole)
+    return slot_objects.member_hold(ledger, hold)
+
+
+def member_gone(ledger: Ledger, hold: Hold) -> None:
+    """The object of a slot is gone."""
+    memory = ledger.slots.memory.get(hold.group)
+    if memory is not None and hold.member is not None:
+        deleted = (*memory.objects.deleted, hold.parent.name)
+        ledger.slots.remember_objects(hold.group, deleted=deleted)
+        ledger.slots.upset(hold.group)
+
+
+def wrote(
+    ledger: Ledger, quotas: QuotaBook, action: CreateSlotObject, outcome: Outcome, now: datetime
+) -> None:
+    """The object of a slot was written, or could not be: then it is tried again later."""
+    whole, done = action.of.whole, isinstance(outcome, Done)
+    if not done:
+        slot_objects.refused(ledger, quotas, action, outcome)
+    memory = ledger.slots.memory.get(whole)
+    if memory is None:
+        return
+    ledger.slots.memory[whole] = object_written(memory, action.hold.parent, outcome, now)
+    if not done:
+        ledger.slots.upset(whole)
+    elif not action.hold.parent.uid:
+        ledger.agenda.touch(headroom_subject(action.of))
+
+
+def settled(ledger: Ledger, action: Concerning, outcome: Outcome, now: datetime) -> None:
+    """A guardian was made or refused: others may follow, or are not counted ahead."""
+    whole = companions.settled(ledger, action, outcome, now)
+    if isinstance(action, CreateGuardian) and isinstance(outcome, Done):
+        made = ledger.slots.memory.get(action.hold.group)
+        whole = action.hold.group if made is not None and made.wished.later else whole
+    if whole:
+        ledger.slots.upset(whole)
+
+
+def object_failed(ledger: Ledger, parent: Parent, now: datetime) -> None:
+    """An object could not be written or deleted: whoever wished for that looks again."""
+    hold = ledger.holds.get(str(parent))
+    memory = ledger.slots.memory.get(hold.group) if hold is not None and hold.member else None
+    if hold is not None and memory is not None:
+        ledger.slots.memory[hold.group] = resting(memory, now + MOMENT)
+        ledger.slots.upset(hold.group)
+    else:
+        ledger.agenda.later(headroom_subject(parent), now + OBJECT_PAUSE)
+
+
+def finalized(ledger: Ledger, action: SetFinalizers) -> None:
+    """The finalizers of an object are these now."""
+    name = str(action.parent)
+    if name in ledger.slots.headrooms:
+        headroom = replace(ledger.slots.headrooms[name], finalizers=action.finalizers)
+        ledger.slots.headrooms[name] = headroom
+        ledger.slots.upset(name)
+    elif (hold := ledger.holds.get(name)) is not None:
+        ledger.holds[name] = replace(hold, finalizers=action.finalizers)
