@@ -99,36 +99,30 @@ def give_up(ledger: Ledger, sequence: Sequence) -> None:
 
 
 def latches_made(sequence: Sequence) -> frozenset[Subject]:
-    """The subjects of latches that a sequence begins with."""
-    first = sequence.steps[0]
-    return frozenset(pod_subject(each.key) for each in first if isinstance(each, CreateLatch))
+    """The subjects of latches that a sequence makes."""
+    return frozenset(pod_subject(latch.key) for latch in _latches(sequence))
 
 
 def begin_binding(ledger: Ledger, sequence: Sequence) -> None:
     """Count guardians that are about to be bound, before the watch shows them on their node."""
-    for create in filter(_is_bound, _made_in(sequence)):
+    for create in _bound_in(sequence):
         parent = str(create.hold.parent)
         ledger.contention.put_back.begin(create.node, parent, create.requests)
 
 
 def end_binding(ledger: Ledger, sequence: Sequence) -> None:
     """They are there, or do not come."""
-    for create in filter(_is_bound, _made_in(sequence)):
+    for create in _bound_in(sequence):
         ledger.contention.put_back.end(create.node, str(create.hold.parent))
 
 
-def _made_in(sequence: Sequence) -> Iterator[CreateGuardian]:
-    actions = (action for step in sequence.steps for action in step)
-    return (action for action in actions if isinstance(action, CreateGuardian))
-
-
-def _is_bound(create: CreateGuardian) -> bool:
-    return create.bound
+def _bound_in(sequence: Sequence) -> Iterator[CreateGuardian]:
+    made = (action for action in sequence.actions if isinstance(action, CreateGuardian))
+    return (create for create in made if create.bound)
 
 
 def _latches(sequence: Sequence) -> Iterator[CreateLatch]:
-    for step in sequence.steps:
-        yield from (action for action in step if isinstance(action, CreateLatch))
+    return (action for action in sequence.actions if isinstance(action, CreateLatch))
 
 
 def _change(ledger: Ledger, key: Key, now: datetime, change: Assumed) -> None:

@@ -43,19 +43,19 @@ from headroom.core.subjects import (
     node_subject,
     pod_subject,
 )
+from headroom.engine import handover_queue, latch_controller
 from headroom.engine.agenda import OWNER_PAUSE, Agenda
 from headroom.engine.bursts.bulk import Bulk
 from headroom.engine.bursts.retries import SchedulerRetries
 from headroom.engine.claim_index import Indexer, index_subject
 from headroom.engine.conflicts.allocate_policy_groups import Sides
 from headroom.engine.doors.book import DoorBook
-from headroom.engine.doors.premises import note_missing
+from headroom.engine.doors.premises import missing
 from headroom.engine.doors.rollback import is_taken_back, note_ended
 from headroom.engine.effects import assume, give_up, latches_made
 from headroom.engine.error_isolation.notices import Notices
 from headroom.engine.error_isolation.quarantine import Quarantine
 from headroom.engine.fences.fencer import Fencer
-from headroom.engine.handover_queue import HandoverQueue
 from headroom.engine.headrooms.companions import Concerning
 from headroom.engine.headrooms.followers import concerned
 from headroom.engine.headrooms.headrooms import Standing
@@ -70,7 +70,6 @@ from headroom.engine.headrooms.slot_events import (
 from headroom.engine.headrooms.slot_takeover import move_in
 from headroom.engine.hold_controller import HoldController
 from headroom.engine.in_place_resize import grow_in_place
-from headroom.engine.latch_controller import LatchController
 from headroom.engine.ledger import Ledger
 from headroom.engine.observation.observer import Observer, subject_of
 from headroom.engine.owner_claims import follow
@@ -97,9 +96,7 @@ class Engine:
         self._quotas = QuotaBook(self._agenda, self.ledger.namespaces)
         self._standing = Standing(self.ledger, self._quotas, self._publisher)
         self._keeper = HoldController(self.ledger, self._publisher, self._quotas)
-        self._launcher = HandoverQueue(self.ledger)
-        self._placer = OwnerController(self.ledger, self._launcher)
-        self._latcher = LatchController(self.ledger)
+        self._placer = OwnerController(self.ledger)
         self._waker = SchedulerRetries(self.ledger)
         self._bulk = Bulk(self.ledger, self._waker)
         self._fencer = Fencer(self.ledger)
@@ -120,7 +117,6 @@ class Engine:
             standing=self._standing,
             keeper=self._keeper,
             placer=self._placer,
-            latcher=self._latcher,
             bulk=self._bulk,
             fencer=self._fencer,
             indexer=self._indexer,
@@ -183,14 +179,14 @@ class Engine:
             self.quarantine.succeeded(subject)
 
     def _launch(self, now: datetime, planned: list[Sequence]) -> None:
-        for node in self._launcher.nodes():
+        for node in self.ledger.parked.nodes():
             subject = node_subject(node)
-            launched = self._started(self._launcher.launch(node))
+            launched = self._started(handover_queue.launch(self.ledger, node))
             if self.quarantine.resting(subject, now):
                 self.quarantine.postpone(subject)
                 continue
             if not self.quarantine.attempt("decide", subject, now, planned.extend, launched):
-                self._launcher.drop(node, now)
+                handover_queue.drop(self.ledger, node, now)
 
     def _tell_contained(self, now: datetime, planned: list[Sequence]) -> None:
         """Put what was contained on the objects that it is about."""
@@ -245,7 +241,8 @@ class Engine:
         """Why a sequence must not go on with its next step; empty if it may."""
         told: list[str] = []
         whose, attempt = partial(_whose, sequence), self.quarantine.attempt
-        judged = attempt("decide", whose, now, note_missing, self.ledger, sequence, step, told)
+        judge = partial(missing, self.ledger, sequence, step)
+        judged = attempt("decide", whose, now, lambda: told.append(judge()))
         return "".join(told) if judged else "it could not be judged"
 
     def settle(self, action: Action, outcome: Outcome, now: datetime) -> bool:
@@ -310,7 +307,7 @@ class Engine:
 
     def _ended(self, sequence: Sequence, completed: bool) -> None:
         if sequence.work in LAUNCHED_WORK:
-            self._launcher.finished(sequence)
+            handover_queue.finished(self.ledger, sequence)
         if not completed:
             give_up(self.ledger, sequence)
         note_ended(self.ledger, sequence, completed)
@@ -360,10 +357,10 @@ class Engine:
     def _decide_pod(self, pod: Pod, now: datetime) -> Iterator[Sequence]:
         ledger = self.ledger
         if pod.key in ledger.latches:
-            yield from self._latcher.look(pod, now)
+            yield from latch_controller.look(ledger, pod, now)
         elif pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
             yield from self._stray(pod)
-            move_in(ledger, self._launcher, pod, now)
+            move_in(ledger, pod, now)
         elif claim_of(pod) is not None and (ledger.door(pod) != 2 or pod.node):
             yield from follow(ledger, pod, now)
         elif pod.growth:

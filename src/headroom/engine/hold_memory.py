@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headroom.core.hold_state.memory import NOTHING, HoldMemory
+from headroom.core.hold_state.memory import HoldMemory
 from headroom.core.holds import Hold
 from headroom.core.subjects import Awaited, Change
 from headroom.engine.namespace_limits import count_usage
@@ -13,23 +13,13 @@ if TYPE_CHECKING:
     from headroom.engine.ledger import Ledger
 
 
-class HoldMemories(dict[str, HoldMemory]):
-    """By parent of the hold; of a hold without a record nothing is known."""
-
-    def __missing__(self, parent: str) -> HoldMemory:
-        return NOTHING
-
-
 def remember(ledger: Ledger, hold: Hold, memory: HoldMemory) -> None:
     """Replace the record of a hold; the end of its renewal is the turn of the next slot."""
     parent, agenda = str(hold.parent), ledger.agenda
     before = ledger.memory[parent]
     if memory is before:
         return
-    if memory == NOTHING:
-        ledger.memory.pop(parent, None)
-    else:
-        ledger.memory[parent] = memory
+    ledger.memory.put(parent, memory)
     if before.permit != memory.permit:
         count_usage(ledger, parent)
     if before.renewing and not memory.renewing:

@@ -15,10 +15,10 @@ from headroom.core.allocation import keeps_rest
 from headroom.core.authenticity import keeps
 from headroom.core.claims import claim_of
 from headroom.core.eviction.budgets import Budget
-from headroom.core.handover import Claim
 from headroom.core.hold_state.memory import NOTHING
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By, Entry, hold_entries, pod_entries
+from headroom.core.latch_decision import NEW_LATCH, keeps_claim, keeps_place
 from headroom.core.latches import LatchClaim, claims_on, kept_for, parents_on
 from headroom.core.names import DEFAULT_SCHEDULER_NAME, ROLE_GUARDIAN, ROLE_LABEL, ROLE_LATCH
 from headroom.core.objects import Key, Namespace, Node, Pod
@@ -34,12 +34,13 @@ from headroom.engine.assumptions import Assumptions
 from headroom.engine.doors.forbidden import Forbidden
 from headroom.engine.headrooms.slotbook import SlotBook
 from headroom.engine.hold_index import HoldIndex
-from headroom.engine.hold_memory import HoldMemories, remember
-from headroom.engine.indexes import Index, counted_on, differs, keeps_claim, keeps_place, moves_in
+from headroom.engine.hold_memory import remember
+from headroom.engine.indexes import Index, counted_on, differs, moves_in
+from headroom.engine.memories import Memories
 from headroom.engine.namespace_limits import count_usage
 from headroom.engine.observation.owners import KnownOwners, note_claims, note_owners
+from headroom.engine.parked_claims import ParkedClaims
 from headroom.engine.pending_guardians import Contention
-from headroom.engine.reusable_latches import ReusableLatches
 from headroom.engine.volumes.book import VolumeBook
 from headroom.scheduling.state import ClusterState
 
@@ -65,17 +66,17 @@ class Ledger:
         self.scheduler_activity = SchedulerActivity()
         self.forbidden = Forbidden()
         self.stuck: dict[Key, None] = {}  # owners of ours that found no free room
-        self.memory = HoldMemories()
+        self.memory = Memories(NOTHING)
+        self.latch_memory = Memories(NEW_LATCH)  # by uid
         self.open = HoldIndex(policy.across_namespaces)
         self.coming = HoldIndex(policy.across_namespaces)
         self.assumptions = Assumptions()
         self.volumes = VolumeBook(self.index)
         self.state = ClusterState(storage=self.volumes.storage)
-        self.spares = ReusableLatches(agenda, self.state)
         self.slots = SlotBook(agenda, policy.across_namespaces)
         self.contention = Contention(agenda, self.index)
         self.lost: list[Hold] = []  # holds that are gone, for others to forget
-        self.reserved: dict[str, list[Claim]] = {}  # by parent: owners about to be handed it
+        self.parked = ParkedClaims()
         self.owners = KnownOwners(policy.across_namespaces)
 
     def see_pod(self, pod: Pod, now: datetime) -> bool:
@@ -117,6 +118,7 @@ class Ledger:
         old = self.pods.get(key)
         self.assumptions.forget(uid)
         self._shown.pop(uid, None)
+        self.latch_memory.pop(uid, None)
         self.released.pop(uid, None)
         self.ahead.pop(uid, None)
         self.owners.forget(uid)
@@ -134,6 +136,7 @@ class Ledger:
             for parent in parents_on(latch):
                 self._touch_hold(parent)
         self.agenda.forget(pod_subject(key))
+        self.stuck.pop(key, None)
         self._room_freed(counted_on(old))
 
     @property
@@ -165,21 +168,13 @@ class Ledger:
             pods = [pod for pod in pods if not pod.node]
         return tuple(pod for pod in pods if self.owners.has(hold, pod))
 
-    def latched(self, owner: Pod) -> bool:
-        """Whether a latch stands for this very pod."""
-        return any(
-            line.owner == owner.key and line.uid == owner.uid
-            for latch in self.having(By.LATCH_OF_OWNER, owner.key)
-            for line in claims_on(latch)
-        )
-
     def promised(self, hold: Hold) -> bool:
         """Whether an owner is on its way into a hold: claimed, latched for, or about to be."""
         parent = str(hold.parent)
         latches = self.having(By.LATCH_OF_HOLD, parent)
-        lines = (line for latch in latches for line in claims_on(latch))
-        latched = (line.parent == parent and self.waits(line) for line in lines)
-        return parent in self.reserved or self.awaited(hold) or any(latched)
+        lines = (line for latch in latches for line in claims_on(latch) if line.parent == parent)
+        reserved = bool(self.parked.of(parent))
+        return reserved or self.awaited(hold) or any(map(self.waits, lines))
 
     def awaited(self, hold: Hold) -> bool:
         """Whether an owner that carries a claim on a hold has no node yet."""
@@ -230,10 +225,13 @@ class Ledger:
 
     def keeps_place(self, latch: Pod) -> bool:
         hold = self.holds.get(kept_for(latch))
-        if hold is not None and keeps_rest(hold):
+        if hold is None or claims_on(latch):
+            return False
+        if keeps_rest(hold):
             lost = self.memory[str(hold.parent)].reclaims
             return keeps_claim(latch, hold, self.lodgers_of(hold), self.guardian_of(hold), lost)
-        return keeps_place(latch, self.holds, self.claimants_of, self.state.free_places)
+        places = self.state.free_places(latch.nominated)
+        return keeps_place(latch, hold, self.claimants_of(hold), places)
 
     def lodgers_of(self, hold: Hold) -> tuple[Pod, ...]:
         """Owners of a slot that use its room where it was last held."""
@@ -335,7 +333,8 @@ class Ledger:
         if not gone:
             ahead = self.ahead.get(pod.uid)
             without = ahead.wholes if ahead is not None else ()
-            entries = pod_entries(pod, self._waits(pod), self.policy.namespace, without)
+            reusable = self.latch_memory[pod.uid].reusable
+            entries = pod_entries(pod, self._waits(pod), self.policy.namespace, without, reusable)
         for by, value, _ in self.index.put(pod.key, entries):
             if by is By.ARRIVING:
                 self.contention.left(str(value))
@@ -358,8 +357,9 @@ class Ledger:
         """Take a pod out of the scheduling state; `file` replaces its entries in the index."""
         self.state.remove_pod(pod.key)
         self.state.unnominate(pod.key)
-        if pod.key in self.latches:
-            self.spares.gone(pod)
+        memory = self.latch_memory[pod.uid]
+        if memory.reusable or memory.dismissed:  # It is decided anew.
+            self.latch_memory[pod.uid] = replace(memory, reusable=False, dismissed=False)
         if self.waiting.pop(pod.key, None) is not None:
             self.stuck.pop(pod.key, None)
 

@@ -36,7 +36,8 @@ from headroom.engine.displacement import displacement
 from headroom.engine.doors.released import goes_first
 from headroom.engine.effects import intend
 from headroom.engine.freeze import node_view
-from headroom.engine.handover_queue import HandoverQueue
+from headroom.engine.handover_queue import park, unpark
+from headroom.engine.latch_controller import dismiss, latched
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
 from headroom.engine.owner_claims import search
@@ -49,9 +50,8 @@ SCHEDULER_ERROR = "SchedulerError"
 class OwnerController:
     """Looks after owners without a claim. Remembers only what it has already told people."""
 
-    def __init__(self, ledger: Ledger, queue: HandoverQueue) -> None:
+    def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._queue = queue
         self._told: dict[str, str] = {}  # by uid
 
     def forget(self, uid: str) -> None:
@@ -70,7 +70,7 @@ class OwnerController:
     def _before_gate(self, pod: Pod, now: datetime) -> tuple[Sequence, ...] | None:
         """What keeps an owner at the gate from being decided now; None if nothing does."""
         ledger = self._ledger
-        if pod.gates != (CLAIM_GATE,) or self._queue.has(pod):
+        if pod.gates != (CLAIM_GATE,) or pod.key in ledger.parked:
             return ()  # Other gates come first; their removal brings us back.
         ledger.state.unexpect(pod.key)  # No handover of it is in progress any more.
         new_until = self._new_until(pod, now)
@@ -84,9 +84,9 @@ class OwnerController:
         ledger = self._ledger
         if pod.unjudged:
             return self._mark_stuck(pod, cannot_judge(pod.unjudged), now, SCHEDULER_ERROR)
-        if self._queue.has(pod):
-            return self._prepare(pod, self._queue.node_for(pod), now)
-        if ledger.latched(pod):
+        if pod.key in ledger.parked:
+            return self._prepare(pod, ledger.parked[pod.key][1].node, now)
+        if latched(ledger, pod):
             return ()
         ledger.state.unexpect(pod.key)  # No handover of it is in progress any more.
         unmounted = ledger.volumes.refusal(pod)
@@ -130,7 +130,7 @@ class OwnerController:
         ledger, pod, found = self._ledger, view.pod, view.found
         match move:
             case Park(offer):
-                self._queue.park(pod, offer)
+                park(ledger, pod, offer)
                 if view.door == 2:
                     yield from self._prepare(pod, offer.node, now)
             case Wait():
@@ -172,7 +172,7 @@ class OwnerController:
             ledger.stuck[pod.key] = None
         for node in wait.nodes:
             ledger.agenda.wait(subject, on=node_changed(node))
-            ledger.spares.dismiss(node)
+            dismiss(ledger, node)
         if wait.until is not None:
             ledger.agenda.later(subject, wait.until)
 
@@ -200,7 +200,7 @@ class OwnerController:
         ledger = self._ledger
         step = ledger.volumes.prepare(pod, ledger.nodes.get(node), now)
         if isinstance(step, str):
-            self._queue.unpark(pod, now)
+            unpark(ledger, pod.key, now)
             return self._mark_stuck(pod, f"on {node}: {step}", now)
         again = ledger.volumes.again_at(pod, now)
         if step is None and again is not None:

@@ -15,13 +15,12 @@ from headroom.core.index_entries import By
 from headroom.core.latches import kept_for
 from headroom.core.objects import Key, Placement, Pod
 from headroom.core.resources import Resources
-from headroom.core.subjects import Awaited, Change, Subject
+from headroom.core.subjects import Awaited, Change
 from headroom.engine.agenda import Agenda
 from headroom.engine.fences.book import PutBack, Returning
 from headroom.engine.indexes import Index, drop
 
 ANYWHERE = ""
-HANDOVER = "handover"  # through the gate, on a node
 
 Fits = Callable[[Pod], bool]
 
@@ -36,14 +35,6 @@ class Contention:
         self.put_back = PutBack()
         self._expected: dict[str, dict[str, None]] = {}  # node → handovers and others on their way
         self._making: dict[str, dict[str, None]] = {}  # the only node → holds that get a guardian
-
-    def begin(self, node: str) -> None:
-        """A handover through the gate begins on a node."""
-        self.expect(node, HANDOVER)
-
-    def end(self, node: str) -> None:
-        """It has ended; the owners themselves may still be on their way."""
-        self.arrived(node, HANDOVER)
 
     def expect(self, node: str, who: str) -> None:
         """Room was made on a node for somebody else, who is on the way."""
@@ -67,10 +58,6 @@ class Contention:
         if pin:
             return pin not in arriving and pin not in self._expected
         return not arriving and not self._expected
-
-    def wait(self, subject: Subject, pin: str) -> None:
-        """Look at a hold when its guardian may be made."""
-        self._agenda.wait(subject, on=Awaited(Change.ARRIVALS, pin))
 
     def making(self, hold: str, pin: str) -> None:
         self._making.setdefault(pin, {})[hold] = None

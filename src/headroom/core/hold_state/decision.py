@@ -183,8 +183,7 @@ def _in_turn(view: HoldView, decision: HoldDecision, now: datetime) -> HoldDecis
 
 def guardian_to_place(sequence: Sequence | None) -> CreateGuardian | None:
     """The guardian that a sequence creates for kube-scheduler to place, if it creates one."""
-    steps = sequence.steps if sequence is not None else ()
-    actions = (action for step in steps for action in step)
+    actions = sequence.actions if sequence is not None else ()
     made = (action for action in actions if isinstance(action, CreateGuardian))
     return next((action for action in made if not action.bound and not action.gated), None)
 

@@ -87,5 +87,4 @@ class Forbidden:
 
 
 def _written(sequence: Sequence) -> list[Key]:
-    actions = (action for step in sequence.steps for action in step)
-    return [each.key for each in actions if isinstance(each, DeletePod | Ungate)]
+    return [each.key for each in sequence.actions if isinstance(each, DeletePod | Ungate)]

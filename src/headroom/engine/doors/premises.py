@@ -8,23 +8,16 @@ watch has shown meanwhile. A sequence that is stopped here goes on as after a cr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from headroom.core.actions import Action, Bind, CreateLatch, DeletePod, MoveLatch, Ungate
-from headroom.core.objects import Key
+from headroom.core.actions import Bind, CreateLatch, DeletePod, MoveLatch, Ungate
 from headroom.core.plan import Sequence
 from headroom.engine.doors.completion import cannot_finish, gated_claim
 from headroom.engine.ledger import Ledger
 
 
-def note_missing(ledger: Ledger, sequence: Sequence, number: int, told: list[str]) -> None:
-    """Note what the next step rests on and is not there any more."""
-    told.append(missing(ledger, sequence, number))
-
-
 def missing(ledger: Ledger, sequence: Sequence, number: int) -> str:
     """What a step rests on and is not there any more, in words; empty if all is as it was."""
-    for latch in _latches(sequence.steps[:number]):
+    before = (action for step in sequence.steps[:number] for action in step)
+    for latch in (each.key for each in before if isinstance(each, CreateLatch | MoveLatch)):
         if latch not in ledger.pods:
             return f"latch {latch.name} is gone"
     if not any(isinstance(action, DeletePod) for action in sequence.steps[number]):
@@ -32,12 +25,6 @@ def missing(ledger: Ledger, sequence: Sequence, number: int) -> str:
     later = (action for step in sequence.steps[number:] for action in step)
     changed = (_changed(ledger, action) for action in later if isinstance(action, Bind | Ungate))
     return next((why for why in changed if why), "")
-
-
-def _latches(steps: tuple[tuple[Action, ...], ...]) -> Iterator[Key]:
-    for action in (action for step in steps for action in step):
-        if isinstance(action, CreateLatch | MoveLatch):
-            yield action.key
 
 
 def _changed(ledger: Ledger, action: Bind | Ungate) -> str:

@@ -35,8 +35,7 @@ from headroom.engine.node_fit import unfit
 def note_ended(ledger: Ledger, sequence: Sequence, completed: bool) -> None:
     """Let it be known of whose handover something was forbidden."""
     owners: dict[str, list[Key]] = {}
-    actions = [action for step in sequence.steps for action in step]
-    for owner in (each for each in actions if isinstance(each, Ungate)):
+    for owner in (each for each in sequence.actions if isinstance(each, Ungate)):
         pod = ledger.pods.get(owner.key)
         claim = claim_of(pod) if pod is not None else None
         hold = ledger.holds.get(claim[0]) if claim is not None else None

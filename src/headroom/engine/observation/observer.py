@@ -44,7 +44,6 @@ from headroom.engine.headrooms.headrooms import Standing
 from headroom.engine.headrooms.ownobjects import OwnObjects
 from headroom.engine.headrooms.slot_events import member
 from headroom.engine.hold_controller import HoldController
-from headroom.engine.latch_controller import LatchController
 from headroom.engine.ledger import Ledger
 from headroom.engine.overcommit import wake_overbooked
 from headroom.engine.owner_controller import OwnerController
@@ -82,7 +81,6 @@ class Observer:
     standing: Standing
     keeper: HoldController
     placer: OwnerController
-    latcher: LatchController
     bulk: Bulk
     fencer: Fencer
     indexer: Indexer
@@ -243,7 +241,6 @@ class Observer:
             note_preempted(ledger, old, gone=True)
         if old is not None and old.uid == uid:
             ledger.slots.concern(list(followers.concerned(ledger, old)))
-        self.latcher.forget(key, uid)
         self.placer.forget(uid)
         ledger.volumes.forget(uid)
         self.bulk.lose(key)
