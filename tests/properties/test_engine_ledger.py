@@ -27,6 +27,7 @@ from headroom.core.pod_memory import PodMemory
 from headroom.core.policy import Policy
 from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import LIFETIME, Assumed, Assumptions
+from headroom.engine.latch_controller import latched
 from headroom.engine.ledger import Ledger
 from headroom.ports import Event, HoldGone, PodGone, Seen
 from tests.builders import NOON, hold, node, pod
@@ -131,7 +132,7 @@ def facts(ledger: Ledger) -> dict[str, Any]:
         "claimants": {str(h.parent): _keys(ledger.claimants_of(h)) for h in HOLDS},
         "kept by": {str(h.parent): _keys(ledger.latches_of(h)) for h in HOLDS},
         "promised": {str(h.parent): ledger.promised(h) for h in HOLDS},
-        "latched": {key: ledger.latched(each) for key, each in sorted(ledger.pods.items())},
+        "latched": {key: latched(ledger, each) for key, each in sorted(ledger.pods.items())},
         "unsettled": {name: ledger.unsettled_on(name) for name in NODES},
         "nominated": {name: sorted(p.key for p in state.nominated_on(name)) for name in NODES},
         "bound": {

@@ -71,6 +71,9 @@ class By(StrEnum):
     LATCH = "latch"  # all of them, by nothing
     LATCH_OF_OWNER = "latch of owner"  # latches that name a pod as the one to come, by that pod
     LATCH_OF_HOLD = "latch of hold"  # latches that were made for a hold or its owners, by hold
+    REUSABLE_LATCH = "reusable latch"  # latches that may be moved to another handover, by size
+    PARKED = "parked"  # owners whose handover is about to start, by node
+    RESERVED = "reserved"  # the same, by hold
     FENCE = "fence"  # by node; those that have ended keep nobody off, and are to be removed
     FENCE_FOR = "fence for"  # by the namespace on whose behalf it exists
     RETURNING = "returning"  # holds that have or had owners on a node and may get room back, by it
@@ -161,12 +164,12 @@ def usage_entries(permit: Permit | None, guardians: Iterable[Pod]) -> tuple[Entr
 
 
 def pod_entries(
-    pod: Pod, waits: bool, namespace: str, memory: PodMemory = NOTHING
+    pod: Pod, waits: bool, namespace: str, memory: PodMemory = NOTHING, reusable: bool = False
 ) -> tuple[Entry, ...]:
     """All entries of a pod.
 
     `waits` says whether it waits at one of our doors or grows in place, `namespace` is the
-    operator's own.
+    operator's own. A latch is `reusable` when it has done its work.
     """
     role, claim = pod.labels.get(ROLE_LABEL), claim_of(pod)
     found = [Entry(By.CLAIMANT, claim[0])] if claim is not None else []
@@ -174,6 +177,7 @@ def pod_entries(
         found += _guardian(pod)
     elif role == ROLE_LATCH and pod.key.namespace == namespace:
         found += _latch(pod)
+        found += [Entry(By.REUSABLE_LATCH, pod.requests)] if reusable else []
     elif role == ROLE_FENCE and is_fence(pod):
         found += (Entry(By.FENCE, pod.node), Entry(By.FENCE_FOR, pod.rules_namespace))
     elif waits:

@@ -101,9 +101,8 @@ def give_up(ledger: Ledger, sequence: Sequence) -> None:
 
 
 def latches_made(sequence: Sequence) -> frozenset[Subject]:
-    """The subjects of latches that a sequence begins with."""
-    first = sequence.steps[0]
-    return frozenset(pod_subject(each.key) for each in first if isinstance(each, CreateLatch))
+    """The subjects of latches that a sequence makes."""
+    return frozenset(pod_subject(latch.key) for latch in _latches(sequence))
 
 
 def begin(ledger: Ledger, sequence: Sequence) -> None:
@@ -121,8 +120,7 @@ def end(ledger: Ledger, sequence: Sequence) -> None:
 
 
 def _latches(sequence: Sequence) -> Iterator[CreateLatch]:
-    for step in sequence.steps:
-        yield from (action for action in step if isinstance(action, CreateLatch))
+    return (action for action in sequence.actions if isinstance(action, CreateLatch))
 
 
 def _change(ledger: Ledger, key: Key, now: datetime, change: Assumed) -> None:

@@ -44,7 +44,7 @@ from headroom.core.subjects import (
     node_subject,
     pod_subject,
 )
-from headroom.engine import fence_controller
+from headroom.engine import fence_controller, handover_queue, latch_controller
 from headroom.engine.agenda import OWNER_PAUSE, Agenda
 from headroom.engine.bursts import bulk, retries
 from headroom.engine.claim_index import Indexer, index_subject
@@ -62,7 +62,6 @@ from headroom.engine.doors.claims import (
 from headroom.engine.effects import assume, begin, end, give_up, latches_made
 from headroom.engine.error_isolation.notices import Notices
 from headroom.engine.error_isolation.quarantine import Quarantine
-from headroom.engine.handover_queue import HandoverQueue
 from headroom.engine.headrooms.companions import Concerning
 from headroom.engine.headrooms.followers import concerned
 from headroom.engine.headrooms.headrooms import Standing
@@ -77,7 +76,6 @@ from headroom.engine.headrooms.slot_events import (
 from headroom.engine.headrooms.slot_takeover import move_in
 from headroom.engine.hold_controller import HoldController
 from headroom.engine.in_place_resize import grow_in_place
-from headroom.engine.latch_controller import LatchController
 from headroom.engine.ledger import Ledger
 from headroom.engine.observation.observer import Observer, subject_of
 from headroom.engine.owner_controller import OwnerController
@@ -103,9 +101,7 @@ class Engine:
         self._quotas = QuotaBook(self._agenda, self.ledger.namespaces)
         self._standing = Standing(self.ledger, self._quotas, self._publisher)
         self._keeper = HoldController(self.ledger, self._publisher, self._quotas)
-        self._launcher = HandoverQueue(self.ledger)
-        self._placer = OwnerController(self.ledger, self._launcher)
-        self._latcher = LatchController(self.ledger)
+        self._placer = OwnerController(self.ledger)
         self._indexer = Indexer(self.ledger)
         self._own = OwnObjects(self.ledger)
         self._first: deque[Subject] = deque()  # what was due when we first might act
@@ -119,7 +115,6 @@ class Engine:
             quotas=self._quotas,
             standing=self._standing,
             keeper=self._keeper,
-            latcher=self._latcher,
             indexer=self._indexer,
             doors=self._doors,
             own=self._own,
@@ -178,14 +173,14 @@ class Engine:
             self.quarantine.succeeded(subject)
 
     def _launch(self, now: datetime, planned: list[Sequence]) -> None:
-        for node in self._launcher.nodes():
+        for node in self.ledger.parked.nodes():
             subject = node_subject(node)
-            launched = self._started(self._launcher.launch(node))
+            launched = self._started(handover_queue.launch(self.ledger, node))
             if self.quarantine.resting(subject, now):
                 self.quarantine.postpone(subject)
                 continue
             if not self.quarantine.attempt("decide", subject, now, planned.extend, launched):
-                self._launcher.drop(node, now)
+                handover_queue.drop(self.ledger, node, now)
 
     def _tell_contained(self, now: datetime, planned: list[Sequence]) -> None:
         """Put what was contained on the objects that it is about."""
@@ -306,7 +301,7 @@ class Engine:
     def _ended(self, sequence: Sequence, completed: bool) -> None:
         end(self.ledger, sequence)
         if sequence.work in LAUNCHED_WORK:
-            self._launcher.finished(sequence)
+            handover_queue.finished(self.ledger)
         if not completed:
             give_up(self.ledger, sequence)
         note_ended(self.ledger, sequence, completed)
@@ -358,15 +353,15 @@ class Engine:
     def _decide_pod(self, pod: Pod, now: datetime) -> Iterator[Sequence]:
         ledger = self.ledger
         if pod.key in ledger.latches:
-            yield from self._latcher.look(pod, now)
+            yield from latch_controller.look(ledger, pod, now)
         elif pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
             yield from self._stray(pod)
-            move_in(ledger, self._launcher, pod, now)
+            move_in(ledger, pod, now)
         else:
             yield from self._decide_owner(pod, now)
 
     def _decide_owner(self, pod: Pod, now: datetime) -> Iterator[Sequence]:
-        at = stage(self.ledger, pod, self._launcher.has(pod))
+        at = stage(self.ledger, pod)
         if at in (Stage.STRAY, Stage.NOMINATED, Stage.LET_IN, Stage.BOUND):
             yield from follow(self.ledger, pod, at, now)
         elif at is Stage.GROWING:

@@ -267,7 +267,7 @@ class HoldController:
         Noted now: the watch may show that it is gone before the API server answers us.
         """
         ledger = self._ledger
-        for action in (action for step in sequence.steps for action in step):
+        for action in sequence.actions:
             gone = ledger.pods.get(action.key) if isinstance(action, DeletePod) else None
             parent = kept_for(gone) if gone is not None and _stood(gone) else ""
             if gone is not None and parent in ledger.holds:

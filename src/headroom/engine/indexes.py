@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import fields
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 from headroom.core.authenticity import keeps
-from headroom.core.hold_lifecycle import is_leaving
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By, Entry
-from headroom.core.latches import claims_on, kept_for, users_on
 from headroom.core.objects import Pod
 from headroom.core.resources import EMPTY, Resources
 
@@ -92,42 +90,6 @@ def counted_on(pod: Pod) -> str:
     if pod.finished:
         return ""
     return pod.node or pod.nominated
-
-
-def keeps_place(
-    latch: Pod,
-    holds: Mapping[str, Hold],
-    users: Callable[[Hold], Iterable[Pod]],
-    free_places: Callable[[str], int],
-) -> bool:
-    """Whether a latch stands for a hold that waits for the end of a pod: that may take long.
-
-    Or for what owners of a hold leave where no guardian has a place beside them.
-    """
-    hold = holds.get(kept_for(latch))
-    if hold is None or claims_on(latch):
-        return False
-    if users_on(latch):
-        here = any(pod.occupies_node and pod.node == latch.nominated for pod in users(hold))
-        return here and not hold.paused and free_places(latch.nominated) < 1
-    if hold.status.node != latch.nominated:
-        return False
-    return hold.status.phase == "Waiting" or any(is_leaving(pod) for pod in users(hold))
-
-
-def keeps_claim(
-    latch: Pod, hold: Hold, lodgers: Iterable[Pod], guardian: Pod | None, lost: bool = False
-) -> bool:
-    """Whether a latch stands for a slot that owners use and that is bound to their node.
-
-    Or for one that is `lost`: others use its room, and are to give way.
-    """
-    here = hold.template.node or (guardian.node if guardian is not None else "")
-    if claims_on(latch) or hold.paused or latch.nominated != here:
-        return False
-    room = hold.template.pod.requests
-    whole = guardian is not None and bool(guardian.node) and room.fits_in(guardian.requests)
-    return not whole and (lost or any(pod.node == latch.nominated for pod in lodgers))
 
 
 def moves_in(guardian: Pod, hold: Hold | None) -> bool:

@@ -16,10 +16,10 @@ from headroom.core.authenticity import keeps
 from headroom.core.claims import claim_of
 from headroom.core.copying import replace
 from headroom.core.eviction.budgets import Budget
-from headroom.core.handover import Claim
 from headroom.core.hold_state.memory import NOTHING, HoldMemory
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
+from headroom.core.latch_decision import NEW_LATCH, LatchMemory, keeps_claim, keeps_place
 from headroom.core.latches import LatchClaim, claims_on, kept_for, parents_on
 from headroom.core.names import DEFAULT_SCHEDULER_NAME, ROLE_GUARDIAN, ROLE_LABEL, ROLE_LATCH
 from headroom.core.node.fence_decision import FenceMemory
@@ -43,11 +43,11 @@ from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import Assumptions
 from headroom.engine.headrooms.slotbook import SlotBook
 from headroom.engine.hold_index import HoldIndex
-from headroom.engine.indexes import Index, counted_on, differs, keeps_claim, keeps_place, moves_in
+from headroom.engine.indexes import Index, counted_on, differs, moves_in
 from headroom.engine.memories import Memories, file_hold, remember
 from headroom.engine.observation.owners import KnownOwners, note_claims, note_owners
+from headroom.engine.parked_claims import ParkedClaims
 from headroom.engine.pod_index import file_pod
-from headroom.engine.reusable_latches import ReusableLatches
 from headroom.engine.volumes.book import VolumeBook
 from headroom.scheduling.state import ClusterState
 
@@ -73,15 +73,15 @@ class Ledger:
         self.memory = Memories[HoldMemory](NOTHING)  # by hold
         self.node_memory = Memories[FenceMemory](FenceMemory())
         self.pod_memory = Memories[PodMemory](pod_memory.NOTHING)  # by uid
+        self.latch_memory = Memories[LatchMemory](NEW_LATCH)  # by uid
         self.open = HoldIndex(policy.across_namespaces)
         self.coming = HoldIndex(policy.across_namespaces)
         self.assumptions = Assumptions()
         self.volumes = VolumeBook(self.index)
         self.state = ClusterState(storage=self.volumes.storage)
-        self.spares = ReusableLatches(agenda, self.state)
         self.slots = SlotBook(agenda, policy.across_namespaces)
         self.lost: list[Hold] = []  # holds that are gone, for others to forget
-        self.reserved: dict[str, list[Claim]] = {}  # by parent: owners about to be handed it
+        self.parked = ParkedClaims()
         self.owners = KnownOwners(policy.across_namespaces)
 
     def see_pod(self, pod: Pod, now: datetime) -> bool:
@@ -124,6 +124,7 @@ class Ledger:
         old = self.pods.get(key)
         self.assumptions.forget(uid)
         self.pod_memory.pop(uid, None)
+        self.latch_memory.pop(uid, None)
         self.owners.forget(uid)
         if old is None or (uid and old.uid != uid):
             return
@@ -174,21 +175,13 @@ class Ledger:
             pods = [pod for pod in pods if not pod.node]
         return tuple(pod for pod in pods if self.owners.has(hold, pod))
 
-    def latched(self, owner: Pod) -> bool:
-        """Whether a latch stands for this very pod."""
-        return any(
-            line.owner == owner.key and line.uid == owner.uid
-            for latch in self.having(By.LATCH_OF_OWNER, owner.key)
-            for line in claims_on(latch)
-        )
-
     def promised(self, hold: Hold) -> bool:
         """Whether an owner is on its way into a hold: claimed, latched for, or about to be."""
         parent = str(hold.parent)
         latches = self.having(By.LATCH_OF_HOLD, parent)
-        lines = (line for latch in latches for line in claims_on(latch))
-        latched = (line.parent == parent and self.waits(line) for line in lines)
-        return parent in self.reserved or self.awaited(hold) or any(latched)
+        lines = (line for latch in latches for line in claims_on(latch) if line.parent == parent)
+        reserved = bool(self.parked.of(parent))
+        return reserved or self.awaited(hold) or any(map(self.waits, lines))
 
     def awaited(self, hold: Hold) -> bool:
         """Whether an owner that carries a claim on a hold has no node yet."""
@@ -240,10 +233,13 @@ class Ledger:
 
     def keeps_place(self, latch: Pod) -> bool:
         hold = self.holds.get(kept_for(latch))
-        if hold is not None and keeps_rest(hold):
+        if hold is None or claims_on(latch):
+            return False
+        if keeps_rest(hold):
             lost = self.memory[str(hold.parent)].reclaims
             return keeps_claim(latch, hold, self.lodgers_of(hold), self.guardian_of(hold), lost)
-        return keeps_place(latch, self.holds, self.claimants_of, self.state.free_places)
+        places = self.state.free_places(latch.nominated)
+        return keeps_place(latch, hold, self.claimants_of(hold), places)
 
     def lodgers_of(self, hold: Hold) -> tuple[Pod, ...]:
         """Owners of a slot that use its room where it was last held."""
@@ -346,8 +342,9 @@ class Ledger:
         """Take a pod out of the scheduling state; `file` replaces its entries in the index."""
         self.state.remove_pod(pod.key)
         self.state.unnominate(pod.key)
-        if pod.key in self.latches:
-            self.spares.gone(pod)
+        memory = self.latch_memory[pod.uid]
+        if memory.reusable or memory.dismissed:  # It is decided anew.
+            self.latch_memory[pod.uid] = replace(memory, reusable=False, dismissed=False)
         if pod.key in self.waiting:
             self.agenda.stop_waiting(pod_subject(pod.key), ANY_ROOM)
 

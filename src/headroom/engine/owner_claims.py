@@ -54,7 +54,7 @@ def search(ledger: Ledger, pod: Pod, now: datetime) -> Search:
 
 def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Refused:
     """What this hold says to this pod."""
-    room, ahead = hold_room(ledger, hold), ledger.reserved.get(str(hold.parent), ())
+    room, ahead = hold_room(ledger, hold), ledger.parked.of(str(hold.parent))
     left = left_beside(ledger, hold) if ahead else None
     applicant = Applicant(pod, ledger.door(pod), tuple(owner for owner, _ in ahead), left)
     node = room.guardian.node if room.guardian is not None else ""

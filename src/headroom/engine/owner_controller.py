@@ -37,7 +37,8 @@ from headroom.engine.displacement import displacement
 from headroom.engine.doors.released import goes_first
 from headroom.engine.effects import intend
 from headroom.engine.freeze import node_view
-from headroom.engine.handover_queue import HandoverQueue
+from headroom.engine.handover_queue import park, unpark
+from headroom.engine.latch_controller import dismiss
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
 from headroom.engine.owner_claims import search
@@ -50,9 +51,8 @@ SCHEDULER_ERROR = "SchedulerError"
 class OwnerController:
     """Looks after owners without a claim."""
 
-    def __init__(self, ledger: Ledger, queue: HandoverQueue) -> None:
+    def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._queue = queue
 
     def look(self, pod: Pod, at: Stage, now: datetime) -> Iterator[Sequence]:
         """Decide about an owner, unless something has to be done before."""
@@ -82,7 +82,7 @@ class OwnerController:
         if pod.unjudged:
             return self._mark_stuck(pod, cannot_judge(pod.unjudged), now, SCHEDULER_ERROR)
         if at is Stage.PARKED:
-            return self._prepare(pod, self._queue.node_for(pod), now)
+            return self._prepare(pod, ledger.parked[pod.key][1].node, now)
         if at is Stage.LATCHED:
             return ()
         ledger.state.unexpect(pod.key)  # No handover of it is in progress any more.
@@ -128,7 +128,7 @@ class OwnerController:
         ledger, pod, found = self._ledger, view.pod, view.found
         match move:
             case Park(offer):
-                self._queue.park(pod, offer)
+                park(ledger, pod, offer)
                 if view.door == 2:
                     yield from self._prepare(pod, offer.node, now)
             case Wait():
@@ -170,7 +170,7 @@ class OwnerController:
             ledger.agenda.wait(subject, on=ANY_ROOM)
         for node in wait.nodes:
             ledger.agenda.wait(subject, on=node_changed(node))
-            ledger.spares.dismiss(node)
+            dismiss(ledger, node)
         if wait.until is not None:
             ledger.agenda.later(subject, wait.until)
 
@@ -199,7 +199,7 @@ class OwnerController:
         ledger = self._ledger
         step = ledger.volumes.prepare(pod, ledger.nodes.get(node), now)
         if isinstance(step, str):
-            self._queue.unpark(pod, now)
+            unpark(ledger, pod.key, now)
             return self._mark_stuck(pod, f"on {node}: {step}", now)
         again = ledger.volumes.again_at(pod, now)
         if step is None and again is not None:

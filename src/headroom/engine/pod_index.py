@@ -22,7 +22,8 @@ def file_pod(ledger: Ledger, pod: Pod, gone: bool = False) -> None:
     entries: tuple[Entry, ...] = ()
     if not gone:
         memory, waits = ledger.pod_memory[pod.uid], ledger.waits_for_us(pod)
-        entries = pod_entries(pod, waits, ledger.policy.namespace, memory)
+        reusable = ledger.latch_memory[pod.uid].reusable
+        entries = pod_entries(pod, waits, ledger.policy.namespace, memory, reusable)
     lost, got = ledger.index.put(pod.key, entries)
     for entry in got:
         _begun(ledger, entry)

@@ -49,6 +49,7 @@ from headroom.core.subjects import pod_subject
 from headroom.engine.agenda import OWNER_PAUSE
 from headroom.engine.freeze import hold_room, node_view
 from headroom.engine.handover_queue import rivals_on
+from headroom.engine.latch_controller import latched
 from headroom.engine.ledger import Ledger
 
 
@@ -64,11 +65,11 @@ def claimed(ledger: Ledger, pod: Pod) -> Hold | None:
     return ledger.holds.get(claim[0]) if claim is not None else None
 
 
-def stage(ledger: Ledger, pod: Pod, parked: bool) -> Stage:
-    """How far an owner is on its way. `parked`: it waits for the next handover of a node."""
+def stage(ledger: Ledger, pod: Pod) -> Stage:
+    """How far an owner is on its way."""
     hold = claimed(ledger, pod)
     stands = hold is not None and ledger.owners.has(hold, pod)
-    return stage_of(pod, ledger.door(pod), stands, parked, ledger.latched(pod))
+    return stage_of(pod, ledger.door(pod), stands, pod.key in ledger.parked, latched(ledger, pod))
 
 
 def follow(ledger: Ledger, pod: Pod, at: Stage, now: datetime) -> Iterator[Sequence]:

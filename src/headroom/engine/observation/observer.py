@@ -45,7 +45,6 @@ from headroom.engine.headrooms.headrooms import Standing
 from headroom.engine.headrooms.ownobjects import OwnObjects
 from headroom.engine.headrooms.slot_events import member
 from headroom.engine.hold_controller import HoldController
-from headroom.engine.latch_controller import LatchController
 from headroom.engine.ledger import Ledger
 from headroom.engine.overcommit import wake_overbooked
 from headroom.engine.preallocation import wake_waiting_holds
@@ -80,7 +79,6 @@ class Observer:
     quotas: QuotaBook
     standing: Standing
     keeper: HoldController
-    latcher: LatchController
     indexer: Indexer
     doors: DoorBook
     own: OwnObjects
@@ -237,7 +235,6 @@ class Observer:
             note_preempted(ledger, old, gone=True)
         if old is not None and old.uid == uid:
             ledger.slots.concern(list(followers.concerned(ledger, old)))
-        self.latcher.forget(uid)
         ledger.volumes.forget(uid)
         if old is not None:
             pod_gone(ledger, old)
