@@ -32,6 +32,8 @@ class By(StrEnum):
 
     USING = "using"  # holds that have or may have a guardian, by the namespace it is charged to
     QUOTA = "quota"  # objects that it counts, by its name and their namespace; with "": all
+    PACE_WAITING = "pace waiting"  # holds that wait for a turn to get a guardian, by pace
+    PACE_UNDER_WAY = "pace under way"  # holds whose guardian is being created, by pace
     REACHING = "reaching"  # holds, by a namespace in which they may find an owner
     SLOT = "slot"  # holds without an object of their own, by headroom
     SLOT_IN = "slot in"  # the same, by the headroom's namespace

@@ -109,11 +109,9 @@ class Engine:
         self._first: deque[Subject] = deque()  # what was due when we first might act
         self.synced = False
         self._began = False
-        self._served = {"Hold": None}  # kinds that holds are made from
         self.quarantine = Quarantine(self._agenda)
         self._notices = Notices(self.ledger, self._publisher)
         self._observer = Observer(
-            agenda=self._agenda,
             ledger=self.ledger,
             publisher=self._publisher,
             quotas=self._quotas,
@@ -127,7 +125,6 @@ class Engine:
             sides=self._sides,
             doors=self._doors,
             own=self._own,
-            served=self._served,
         )
 
     def observe(self, event: Event, now: datetime) -> None:
@@ -347,7 +344,7 @@ class Engine:
         elif topic is Topic.NODE:  # A handover there is over.
             self._agenda.wake(node_changed(name))
         elif topic is Topic.PACE:
-            self._keeper.pace.look(name, now)
+            self._keeper.pace.look(subject, now)
         elif topic is Topic.STATUSES:
             self._publisher.look(name, now)
         elif topic is Topic.INDEX and not self._agenda.resting(subject, now):
@@ -379,7 +376,7 @@ class Engine:
         if known:
             return
         whole, _, slot = parent.partition("#")
-        served = parent.partition("/")[0] in self._served
+        served = parent.partition("/")[0] in self.ledger.hold_kinds
         if self._standing.abandons(pod, whole) if slot else served:
             delete = DeletePod(pod.key, pod.uid)
             yield Sequence(Work.SWEEP, (pod_subject(pod.key),), ((delete,),))

@@ -54,6 +54,7 @@ class Ledger:
         self.nodes: dict[str, Node] = {}
         self.namespaces: dict[str, Namespace] = {}
         self.holds: dict[str, Hold] = {}
+        self.hold_kinds = {"Hold": None}  # kinds that holds are made from
         self.index: Index[Key] = Index()  # of pods
         self.hold_index: Index[str] = Index()
         self.usage: Index[str] = Index()  # of holds, by the namespaces whose limits they use
@@ -255,6 +256,7 @@ class Ledger:
         if old is not None and old.parent.uid != hold.parent.uid:
             self.lose_hold(parent)
         self.holds[parent] = hold
+        self.hold_kinds[hold.parent.kind] = None
         state = self.memory[parent].state
         self.hold_index.put(parent, hold_entries(hold, self.policy.across_namespaces, state))
         for guardian in self.guardians_of(hold):  # Pods may be seen before their holds.
@@ -351,8 +353,7 @@ class Ledger:
 
     def _waits(self, pod: Pod) -> bool:
         """Whether a pod waits at one of our doors, or for room to grow in place."""
-        guards = pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN
-        return not guards and bool(pod.growth or self.door(pod))
+        return pod.labels.get(ROLE_LABEL) != ROLE_GUARDIAN and bool(pod.growth or self.door(pod))
 
     def _unlist(self, pod: Pod) -> None:
         """Take a pod out of the scheduling state; `file` replaces its entries in the index."""

@@ -30,7 +30,6 @@ from headroom.core.subjects import (
     hold_subject,
     pod_subject,
 )
-from headroom.engine.agenda import Agenda
 from headroom.engine.bursts.bulk import Bulk
 from headroom.engine.claim_index import Indexer, index_subject
 from headroom.engine.conflicts.allocate_policy_groups import Sides
@@ -75,7 +74,6 @@ from headroom.ports import (
 class Observer:
     """Everybody in the engine who wants to know what is there."""
 
-    agenda: Agenda
     ledger: Ledger
     publisher: StatusWriter
     quotas: QuotaBook
@@ -89,7 +87,6 @@ class Observer:
     sides: Sides
     doors: DoorBook
     own: OwnObjects
-    served: dict[str, None]  # kinds that holds are made from
 
     def observe(self, event: Event, now: datetime) -> None:
         """Take an event in."""
@@ -108,7 +105,6 @@ class Observer:
             case Hold() as hold:
                 allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
                 allowed = self.sides.see(allowed)
-                self.served[hold.parent.kind] = None
                 ledger.see_hold(member(ledger, self.publisher.see(allowed)))
                 self.quotas.see_ticket(allowed)
                 self.indexer.touch(allowed)
@@ -144,9 +140,9 @@ class Observer:
                 ledger.state.set_namespace(namespace)
                 if before is None or before.labels != namespace.labels:
                     self.quotas.relabelled()
-                self.agenda.wake(Awaited(Change.USAGE, namespace.name))
-                self.agenda.notify(Awaited(Change.LIMITS, namespace.name))
-                self.agenda.touch(index_subject(namespace.name))
+                ledger.agenda.wake(Awaited(Change.USAGE, namespace.name))
+                ledger.agenda.notify(Awaited(Change.LIMITS, namespace.name))
+                ledger.agenda.touch(index_subject(namespace.name))
                 self.doors.see_namespace(namespace)
 
     def _see_pod(self, pod: Pod, now: datetime) -> None:
@@ -179,7 +175,7 @@ class Observer:
             pod = self.ledger.pods.get(key)
             if pod is not None:
                 self.ledger.see_pod(pod, now)
-                self.agenda.touch(pod_subject(key))
+                self.ledger.agenda.touch(pod_subject(key))
 
     def _lose(self, event: Event, now: datetime) -> None:
         ledger = self.ledger
