@@ -38,7 +38,8 @@ def charged(pod: Json, budgets: Iterable[Json], now: str) -> Json | None:
 
 def evicted(pod: Json, now: str) -> Json:
     """The pod with the condition that says why it is evicted."""
-    return disrupted(pod, "EvictionByEvictionAPI", "Eviction API: evicting", now)
+    status = disrupted(pod, "EvictionByEvictionAPI", "Eviction API: evicting", now)
+    return {**pod, "status": status}
 
 
 def _covers(budget: Json, pod: Json) -> bool:

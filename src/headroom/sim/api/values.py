@@ -128,10 +128,10 @@ def new_condition(kind: str, status: bool | str, reason: str, message: str) -> d
     return {"type": kind, "status": word, "reason": reason, "message": message}
 
 
-def disrupted(pod: Json, reason: str, message: str, now: str) -> Json:
-    """The pod with the condition that says who ends it and why."""
+def disrupted(pod: Json, reason: str, message: str, now: str) -> dict[str, Any]:
+    """The status of a pod with the condition that says who ends it and why."""
     condition = new_condition("DisruptionTarget", True, reason, message)
-    return {**pod, "status": with_condition(pod.get("status"), condition, now)}
+    return with_condition(pod.get("status"), condition, now)
 
 
 def with_condition(status: Json | None, condition: Json, now: str) -> dict[str, Any]:

@@ -77,8 +77,8 @@ class TaintManager(Controller):
         words = f"Marking for deletion Pod {ref.namespace}/{ref.name}"
         self.recorder.record(obj, "Normal", _EVENT, words)
         why = "Taint manager: deleting due to NoExecute taint"
-        marked = disrupted(obj, "DeletionByTaintManager", why, self.store.timestamp())
-        self.server.write_pod_status(obj, marked["status"])
+        status = disrupted(obj, "DeletionByTaintManager", why, self.store.timestamp())
+        self.server.write_pod_status(obj, status)
         self.server.delete(ref, uid=uid)
 
 

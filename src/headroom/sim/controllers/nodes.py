@@ -92,9 +92,7 @@ class Nodes(Controller):
             condition = new_condition("Ready", "Unknown", "NodeStatusUnknown", SILENT)
         elif before in ("", "Unknown") or name in self._returned:
             self._returned.discard(name)
-            condition = new_condition(
-                "Ready", True, "KubeletReady", "kubelet is posting ready status"
-            )
+            condition = new_condition("Ready", True, "KubeletReady", REPORTS)
         else:
             return node
         if before == condition["status"]:
@@ -152,9 +150,9 @@ class Nodes(Controller):
                 self.server.note(f"{ref_of(pod)}: not collected: {error.message}")
 
     def _lost(self, pod: Json) -> Json:
-        """The pod with its last status, because its node no longer exists."""
+        """The last status of a pod whose node no longer exists."""
         why, now = "PodGC: node no longer exists", self.store.timestamp()
-        return put(disrupted(pod, "DeletionByPodGC", why, now), "Failed", "status", "phase")
+        return {**disrupted(pod, "DeletionByPodGC", why, now), "phase": "Failed"}
 
 
 def _ready(node: Json | None) -> str:

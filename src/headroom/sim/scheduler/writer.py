@@ -91,8 +91,8 @@ class SchedulerWriter:
             return obj is not None
         why = f"{NAME}: preempting to accommodate a higher priority pod"
         now = self._stage.store.timestamp()
-        told = disrupted(obj, "PreemptionByScheduler", why, now)
-        marked = self._stage.server.write_pod_status(obj, told["status"])
+        status = disrupted(obj, "PreemptionByScheduler", why, now)
+        marked = self._stage.server.write_pod_status(obj, status)
         words = f"Preempted by pod {preemptor.uid} on node {node}"
         self._recorder.record(marked, NORMAL, "Preempted", words)
         self._stage.server.delete(_ref(victim), uid=victim.uid)
