@@ -144,7 +144,7 @@ class Nodes(Controller):
         for pod in self.stage.pods.on_node(node):
             try:
                 if dig(pod, "status", "phase") not in FINISHED:
-                    self.server.update(self._lost(pod), "status")
+                    self.server.update({**pod, "status": self._lost(pod)}, "status")
                 self.server.delete(ref_of(pod), grace=0, uid=uid_of(pod))
             except ApiError as error:
                 self.server.note(f"{ref_of(pod)}: not collected: {error.message}")
