@@ -144,8 +144,9 @@ class QuotaBook:
     ) -> None:
         """Count what is not refused; else `subject` is looked at again when there may be room."""
         if refusal is None:
-            if wanted.parent.api_version != API_VERSION:
-                self._charge(wanted)
+            ours = wanted.parent.api_version == API_VERSION
+            if not ours and str(wanted.parent) not in self._charged:
+                self._charge(wanted)  # Who is charged already was not asked about a new size.
             return
         self._refused[subject] = (refusal.quota, f"{wanted.parent}: {refusal.why}")
         self._agenda.wait(subject, on=Awaited(Change.QUOTA, refusal.quota))
