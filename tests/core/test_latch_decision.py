@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from headroom.core.actions import Bind, DeletePod, EndPod, MoveLatch
-from headroom.core.latch_decision import (
+from headroom.core.doors.latch_decision import (
     NEW_LATCH,
     LatchDecision,
     LatchMemory,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headroom.core.claims import Offer
-from headroom.core.next_handover import NodeQueue, ParkedClaim, Pause, next_handover
+from headroom.core.doors.next_handover import NodeQueue, ParkedClaim, Pause, next_handover
 from headroom.core.resources import EMPTY, Resources
 from tests.builders import hold, pod
 

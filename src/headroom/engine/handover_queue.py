@@ -1,6 +1,6 @@
 """Handovers about to start: claims wait for their node, and their holds are reserved.
 
-`core.next_handover` says what starts next on a node. From when it is parked an owner is expected on
+`core.doors.next_handover` says what starts next on a node. From when it is parked an owner is expected on
 its node: whoever may not be beside it goes elsewhere.
 """
 
@@ -12,6 +12,7 @@ from datetime import datetime
 
 from headroom.core.actions import CreateLatch
 from headroom.core.claims import Offer
+from headroom.core.doors.next_handover import NodeQueue, ParkedClaim, Pause, is_quick, next_handover
 from headroom.core.handover import (
     Claim,
     latch_only,
@@ -23,7 +24,6 @@ from headroom.core.handover import (
 )
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
-from headroom.core.next_handover import NodeQueue, ParkedClaim, Pause, is_quick, next_handover
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, Work
 from headroom.core.resources import Resources

@@ -1,4 +1,4 @@
-"""The controller of latches: it freezes one, and carries out what `core.latch_decision` decides."""
+"""The controller of latches: it freezes one, and carries out what `core.doors.latch_decision` decides."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from datetime import datetime
 
 from headroom.core.allocation import is_short, keeps_rest, kept_beside, policy_refusal, to_keep
 from headroom.core.claims import standing_refusal
+from headroom.core.doors.latch_decision import LatchMemory, LatchView, decide, without_volumes
 from headroom.core.fences import returns, stands_for_fence
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
-from headroom.core.latch_decision import LatchMemory, LatchView, decide, without_volumes
 from headroom.core.latches import LatchClaim, OpenClaim, claims_on, parents_on
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence

@@ -15,11 +15,11 @@ from headroom.core.allocation import keeps_rest
 from headroom.core.authenticity import keeps
 from headroom.core.claims import claim_of
 from headroom.core.copying import replace
+from headroom.core.doors.latch_decision import NEW_LATCH, LatchMemory, keeps_claim, keeps_place
 from headroom.core.eviction.budgets import Budget
 from headroom.core.hold_state.memory import NOTHING, HoldMemory
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
-from headroom.core.latch_decision import NEW_LATCH, LatchMemory, keeps_claim, keeps_place
 from headroom.core.latches import LatchClaim, claims_on, kept_for, parents_on
 from headroom.core.names import DEFAULT_SCHEDULER_NAME, ROLE_GUARDIAN, ROLE_LABEL, ROLE_LATCH
 from headroom.core.node.fence_decision import FenceMemory

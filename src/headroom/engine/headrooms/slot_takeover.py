@@ -14,9 +14,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from headroom.core.claims import Offer
+from headroom.core.doors.next_handover import within
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import kept_for
-from headroom.core.next_handover import within
 from headroom.core.objects import Pod
 from headroom.core.subjects import hold_subject, node_changed, pod_subject
 from headroom.engine.handover_queue import park
