@@ -21,10 +21,13 @@ Decode = Callable[[Path], Any]
 
 def ours() -> Decode:
     """headroom, the whole list at once."""
-    from headroom.wire.decode import decode_list
+    from headroom.wire.decode import cut_list, decode_item
     from headroom.wire.kinds import PODS
 
-    return lambda file: decode_list(PODS, file.read_bytes()).items
+    def decode(file: Path) -> list[Any]:
+        return [decode_item(PODS, raw) for raw in cut_list(PODS, file.read_bytes()).items]
+
+    return decode
 
 
 def plain() -> Decode:

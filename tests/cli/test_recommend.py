@@ -211,8 +211,8 @@ def test_a_length_of_time_without_a_unit_is_seconds(
         (["--query", "up"], "--query is for --prometheus"),
         (["--from", "x.json"], "one source at a time"),
         (["--prometheus", "http://x"], "one source at a time"),
-        (["--series", "/no/such/folder/s.csv"], "cannot be written"),
-        (["--html", "/no/such/folder/s.html"], "cannot be written"),
+        (["--series", "/no/such/folder/s.csv"], "cannot write"),
+        (["--html", "/no/such/folder/s.html"], "cannot write"),
     ],
 )
 def test_flags_that_make_no_sense_are_told_with_what_to_write(

@@ -11,11 +11,11 @@ from headroom.dashboard.document import (
     EVERYTHING,
     MAPS,
     VisibleScope,
-    applied,
     difference,
     namespaces_of,
     visible,
 )
+from tests.dashboard.differences import applied
 
 NAMESPACES = st.sampled_from(["shop", "billing", ""])
 ROWS = st.dictionaries(

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from headroom.dashboard.document import applied
 from headroom.dashboard.frames import Frames
 from headroom.dashboard.timeline import FIELDS
 from tests.cli.commands import headroom
+from tests.dashboard.differences import applied
 
 SCENARIO = """
 apiVersion: sim.headroom.dev/v1alpha1

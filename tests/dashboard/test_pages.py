@@ -12,12 +12,13 @@ import aiohttp
 import pytest
 
 from headroom.dashboard.access import Gate, Local, Reviewed
-from headroom.dashboard.document import Document, VisibleScope, applied
+from headroom.dashboard.document import Document, VisibleScope
 from headroom.dashboard.hub import Hub
 from headroom.dashboard.pages import CSP, Pages, StreamLimits
 from headroom.kube.answers import Answer
 from headroom.runtime.http import Address, Health, HttpServer
 from headroom.runtime.metrics import Metrics
+from tests.dashboard.differences import applied
 
 NAMESPACES = tuple(f"team-{number}" for number in range(200))
 PACE = 0.02

@@ -24,7 +24,6 @@ from headroom.core.plan import Work
 from headroom.core.policy import Policy
 from headroom.engine.effects import expect_pod
 from headroom.engine.engine import Engine
-from headroom.engine.fences.waiters import MOST_JUDGED, Waiters
 from headroom.ports import Seen
 from tests.builders import NOON, hold, node, pod, resources
 from tests.engine.play import Play
@@ -180,35 +179,6 @@ def test_a_namespace_has_no_more_fences_than_it_may() -> None:
     play.put(refused("rival", 3))
     play.run(60, scheduling=False)
     assert play.did(CreateFence) == []
-
-
-def test_pods_of_one_namespace_do_not_keep_those_of_another_from_being_judged() -> None:
-    waiters = Waiters()
-    for number in range(10 * MOST_JUDGED):
-        waiters.add(refused(f"many-{number}", 1, namespace="crowd", labels={"n": str(number)}))
-    waiters.add(refused("one", 1, namespace="alone"))
-    seen: set[str] = set()
-    for _ in range(25):
-        judged, rest = waiters.next("a")
-        names = [each.key.name for alike in judged for each in alike]
-        assert rest
-        assert len(judged) <= MOST_JUDGED
-        assert "one" in names
-        seen.update(names)
-    assert len(seen) == 10 * MOST_JUDGED + 1
-
-
-def test_pods_that_are_alike_but_for_their_labels_are_judged_each_on_its_own() -> None:
-    waiters = Waiters()
-    assert waiters.add(refused("a", 1, labels={"x": "1"}))
-    assert waiters.add(refused("b", 1, labels={"x": "2"}))
-    assert waiters.add(refused("c", 1, labels={"x": "2"}, namespace="other"))
-    assert not waiters.add(refused("d", 1, labels={"x": "2"}))
-    judged, rest = waiters.next("a")
-    assert [[each.key.name for each in alike] for alike in judged] == [["a"], ["d", "b"], ["c"]]
-    assert not rest
-    assert all(waiters.remove(each.key) for alike in judged for each in alike)
-    assert not waiters
 
 
 def test_a_fence_does_not_take_the_last_place_for_a_pod() -> None:

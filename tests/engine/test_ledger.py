@@ -28,7 +28,7 @@ from headroom.core.names import (
 )
 from headroom.core.objects import Key, Pod
 from headroom.core.policy import Policy
-from headroom.core.subjects import hold_subject
+from headroom.core.subjects import ANY_ROOM, hold_subject
 from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import MOST_ENDED
 from headroom.engine.effects import assume
@@ -126,14 +126,14 @@ def test_a_repeated_event_touches_nobody() -> None:
 
 def test_a_heartbeat_touches_nobody() -> None:
     ledger = ledger_with(H)
-    ledger.stuck[Key("default", "p")] = None
+    ledger.agenda.wait(subject("pod default/p"), on=ANY_ROOM)
     ledger.see_node(replace(node("a"), version="2"))
     assert ledger.agenda.take(NOON) == ()
 
 
 def test_room_that_is_freed_wakes_who_waits_for_room() -> None:
     ledger = ledger_with()
-    ledger.stuck[Key("default", "p")] = None
+    ledger.agenda.wait(subject("pod default/p"), on=ANY_ROOM)
     ledger.see_pod(pod("other", cpu=1, node="a"), NOON)
     ledger.agenda.take(NOON)
     ledger.lose_pod(Key("default", "other"), "uid-of-other")

@@ -10,7 +10,7 @@ from headroom.kube.answers import read_status
 from headroom.kube.client import Client, Tuning
 from headroom.kube.errors import TooLarge, Uncertain
 from headroom.kube.lines import LineSplitter
-from headroom.wire.decode import decode_list
+from headroom.wire.decode import cut_list
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import PODS
 from tests.kube.fakeapi import FakeApi, Reply, run
@@ -60,4 +60,4 @@ def test_json_that_is_nested_too_deeply_is_nonsense_like_any_other() -> None:
     assert read_status(deep('{"details": "DEEP"}'), 500).code == 500
     assert read_status(DEEP, 500).message
     with pytest.raises(DecodeError):
-        decode_list(PODS, DEEP)
+        cut_list(PODS, DEEP)

@@ -23,9 +23,11 @@ from headroom.core.names import (
     SCHEDULER_NAME,
 )
 from headroom.core.objects import Key, OwnerReference, Pod
+from headroom.core.pod_memory import PodMemory
 from headroom.core.policy import Policy
 from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import LIFETIME, Assumed, Assumptions
+from headroom.engine.latch_controller import latched
 from headroom.engine.ledger import Ledger
 from headroom.ports import Event, HoldGone, PodGone, Seen
 from tests.builders import NOON, hold, node, pod
@@ -124,12 +126,13 @@ def facts(ledger: Ledger) -> dict[str, Any]:
         "pods": dict(sorted(ledger.pods.items())),
         "holds": sorted(ledger.holds),
         "latches": sorted(ledger.latches),
-        "waiting": dict(sorted(ledger.waiting.items())),
+        "waiting": sorted(ledger.waiting),
+        "since": {key: _memory(ledger, key).since for key in sorted(ledger.waiting)},
         "guardians": {str(h.parent): _keys(ledger.guardians_of(h)) for h in HOLDS},
         "claimants": {str(h.parent): _keys(ledger.claimants_of(h)) for h in HOLDS},
         "kept by": {str(h.parent): _keys(ledger.latches_of(h)) for h in HOLDS},
         "promised": {str(h.parent): ledger.promised(h) for h in HOLDS},
-        "latched": {key: ledger.latched(each) for key, each in sorted(ledger.pods.items())},
+        "latched": {key: latched(ledger, each) for key, each in sorted(ledger.pods.items())},
         "unsettled": {name: ledger.unsettled_on(name) for name in NODES},
         "nominated": {name: sorted(p.key for p in state.nominated_on(name)) for name in NODES},
         "bound": {
@@ -137,6 +140,10 @@ def facts(ledger: Ledger) -> dict[str, Any]:
             for name in NODES
         },
     }
+
+
+def _memory(ledger: Ledger, key: Key) -> PodMemory:
+    return ledger.pod_memory[ledger.pods[key].uid]
 
 
 def _keys(pods: tuple[Pod, ...]) -> list[Key]:

@@ -19,7 +19,7 @@ BOUNDED = {
     "_buckets": eventlimits.MOST_OBJECTS,
     "_answers": nodes.MAX_ANSWERS,
     "_ended": assumptions.MOST_ENDED,
-    "_gone": deleted_nodes.MOST_REMEMBERED,
+    "gone_nodes": deleted_nodes.MOST_REMEMBERED,
     "_namespaces": status_writer.SPARE_NAMESPACES,
     "numbers": 2 * 64,  # of a topology label's values, in the smallest table of nodes
     "_names": 64,  # rows of the smallest table of nodes

@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from headroom.core.holds import Hold
+from headroom.ports import Thing
+from headroom.wire.decode import DecodeThing, RawPage, cut_list, decode_item, decode_thing
+from headroom.wire.errors import DecodeError
+from headroom.wire.kinds import Resource
 from headroom.wire.objects.holds import hold_from
 
 Json = dict[str, Any]
+
+
+class ReadPage(NamedTuple):
+    """A page of a list, its objects, and what could not be read."""
+
+    page: RawPage
+    items: tuple[Thing, ...]
+    problems: tuple[DecodeError, ...]
+
+
+def read_page(resource: Resource, data: bytes, decode: DecodeThing = decode_thing) -> ReadPage:
+    page = cut_list(resource, data)
+    read = [decode_item(resource, raw, decode) for raw in page.items]
+    items = tuple(each for each in read if not isinstance(each, DecodeError))
+    problems = tuple(each for each in read if isinstance(each, DecodeError))
+    return ReadPage(page, items, problems)
 
 
 def pod_json(name: str = "web-0", spec: Json | None = None, **metadata: Any) -> Json:

@@ -10,7 +10,7 @@ import pytest
 from headroom.core.demand.autoscalers import PodAutoscaler
 from headroom.core.objects import Key
 from headroom.wire.errors import DecodeError
-from headroom.wire.objects.growth.autoscalers import decode_autoscaler
+from headroom.wire.objects.workloads import decode_autoscaler
 
 TARGET = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
 

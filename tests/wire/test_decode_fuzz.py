@@ -9,13 +9,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from headroom.wire.decode import decode_list, decode_watch
+from headroom.wire.decode import decode_watch
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import HOLDS, PODS
 from headroom.wire.objects.holds import decode_hold, hold_from
 from headroom.wire.objects.nodes import namespace_from, node_from
 from headroom.wire.objects.pods import decode_pod, pod_from
-from tests.wire.objects import hold_json, pod_json
+from tests.wire.objects import hold_json, pod_json, read_page
 
 WORDS = """metadata spec status name namespace uid labels annotations ownerReferences containers
     initContainers resources requests limits cpu memory overhead affinity nodeAffinity podAffinity
@@ -148,7 +148,7 @@ def test_any_bytes_are_a_value_or_a_decode_error(data: bytes) -> None:
 @MANY
 @given(st.lists(OBJECTS | st.just(pod_json()), max_size=4))
 def test_a_list_of_anything_is_a_page_with_every_item_read_or_told(items: list[Any]) -> None:
-    page = decode_list(PODS, json.dumps({"items": items}).encode())
+    page = read_page(PODS, json.dumps({"items": items}).encode())
     assert len(page.items) + len(page.problems) == len(items)
 
 

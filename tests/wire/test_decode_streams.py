@@ -12,7 +12,7 @@ from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.ports import Thing
-from headroom.wire.decode import decode_list, decode_thing, decode_watch, thing_from
+from headroom.wire.decode import decode_thing, decode_watch, thing_from
 from headroom.wire.errors import DecodeError, Unreadable
 from headroom.wire.kinds import (
     HEADROOMS,
@@ -26,7 +26,7 @@ from headroom.wire.kinds import (
 )
 from headroom.wire.objects.intern import Interned
 from tests.wire.headroom_cases import GOOD
-from tests.wire.objects import hold_json, pod_json
+from tests.wire.objects import hold_json, pod_json, read_page
 from tests.wire.test_headroom_workloads import workload
 
 
@@ -40,20 +40,20 @@ def line(event: str, thing: Any) -> bytes:
 
 def test_a_page_gives_its_objects_and_the_way_on() -> None:
     metadata = {"resourceVersion": "7", "continue": "next", "remainingItemCount": 3}
-    page = decode_list(PODS, text({"metadata": metadata, "items": [pod_json("a"), pod_json("b")]}))
+    page = read_page(PODS, text({"metadata": metadata, "items": [pod_json("a"), pod_json("b")]}))
     assert [item.key.name for item in page.items if isinstance(item, Pod)] == ["a", "b"]
-    assert (page.version, page.continue_token, page.remaining) == ("7", "next", 3)
+    assert (page.page.version, page.page.continue_token, page.page.remaining) == ("7", "next", 3)
     assert page.problems == ()
 
 
 def test_the_last_page_leads_nowhere() -> None:
-    page = decode_list(PODS, b'{"metadata": {"resourceVersion": "7"}, "items": null}')
-    assert (page.items, page.continue_token, page.remaining) == ((), "", 0)
+    page = read_page(PODS, b'{"metadata": {"resourceVersion": "7"}, "items": null}')
+    assert (page.items, page.page.continue_token, page.page.remaining) == ((), "", 0)
 
 
 def test_an_odd_object_on_a_page_does_not_hide_the_others() -> None:
     odd = pod_json("odd", spec={"nodeName": 3})
-    page = decode_list(PODS, text({"items": [pod_json("a"), odd, pod_json("b"), 7]}))
+    page = read_page(PODS, text({"items": [pod_json("a"), odd, pod_json("b"), 7]}))
     assert [item.key.name for item in page.items if isinstance(item, Pod)] == ["a", "b"]
     assert [str(problem) for problem in page.problems] == [
         "Pod/shop/odd: spec.nodeName: Expected `str | null`, got `int`",
@@ -64,7 +64,7 @@ def test_an_odd_object_on_a_page_does_not_hide_the_others() -> None:
 def test_a_page_that_is_no_page_is_an_error() -> None:
     for body in (b"<html>", b"[]", b'{"items": {}}', b""):
         with pytest.raises(DecodeError, match="list of pods"):
-            decode_list(PODS, body)
+            read_page(PODS, body)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_an_object_that_breaks_our_reading_is_reported_beside_the_others() -> No
         return pod
 
     items = [pod_json(name=name) for name in ("a", "odd", "b")]
-    page = decode_list(PODS, text({"items": items}), breaking)
+    page = read_page(PODS, text({"items": items}), breaking)
     assert [item.key.name for item in page.items if isinstance(item, Pod)] == ["a", "b"]
     (problem,) = page.problems
     assert isinstance(problem, Unreadable)

@@ -10,12 +10,12 @@ import pytest
 from headroom.core.actions import DeleteObject, DeletePod, WriteHoldStatus
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Key, Parent, Pod
-from headroom.wire.decode import decode_list, decode_watch
+from headroom.wire.decode import decode_watch
 from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.kinds import HOLDS, PODS
 from headroom.wire.render import render
 from headroom.wire.schema.validation import validate
-from tests.wire.objects import hold_json, pod_json
+from tests.wire.objects import hold_json, pod_json, read_page
 from tests.wire.toydialect import ASKS, SEATS, TOY, seat
 
 BOTH = KindCodecs((TOY,))
@@ -31,7 +31,7 @@ def test_foreign_objects_are_read_as_our_own_nouns() -> None:
     assert isinstance(made, Hold)
     assert str(made.parent) == "Seat/default/front"
     event = decode_watch(SEATS, _json({"type": "ADDED", "object": seat()}), BOTH.decode)
-    page = decode_list(SEATS, _json({"items": [seat()]}), BOTH.decode)
+    page = read_page(SEATS, _json({"items": [seat()]}), BOTH.decode)
     assert isinstance(event.thing, Hold)
     assert event.thing.parent == made.parent
     assert [type(item) for item in page.items] == [Hold]

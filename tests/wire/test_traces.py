@@ -193,7 +193,7 @@ def test_a_series_counts_by_the_second_and_remembers_shapes() -> None:
         "t.csv",
     )
     assert (list(found.seconds), list(found.counts)) == ([1.0, 9.0], [3, 4])
-    assert (found.pods, found.span, found.by_the_clock) == (7, 8.0, False)
+    assert (found.pods, found.span) == (7, 8.0)
     assert found.shapes == {("web", "1", ""): 6, ("db", "", ""): 1}
     assert (found.running, found.lasting) == (140.0, 6)
 

@@ -13,7 +13,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec
+from typing import ParamSpec, TypeVar
 
 from headroom.errors import HeadroomError
 
@@ -25,6 +25,7 @@ BUG = 4
 INTERRUPTED = 130
 
 Parameters = ParamSpec("Parameters")
+Value = TypeVar("Value")
 DEBUG_VARIABLE = "HEADROOM_DEBUG"
 DISK_TROUBLE = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT)
 
@@ -45,6 +46,14 @@ class Unwritable(HeadroomError):
     """The result cannot be written to its file."""
 
     exit_code = MISUSE
+
+
+def parsed(named: str, parse: Callable[[str], Value], text: str) -> Value:
+    """Parse a text of the command line; raise Misuse with the name of its flag if it is wrong."""
+    try:
+        return parse(text)
+    except ValueError as trouble:
+        raise Misuse(f"{named}: {trouble}") from trouble
 
 
 def guarded(body: Callable[[], object]) -> int:

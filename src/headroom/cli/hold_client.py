@@ -10,7 +10,6 @@ import asyncio
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from headroom.cli.errors import Misuse, NegativeAnswer
 from headroom.cli.formats.progress import span, waiting
@@ -18,13 +17,12 @@ from headroom.core.objects import Key
 from headroom.kube.answers import refusal
 from headroom.kube.client import Client
 from headroom.kube.kubeconfig import find_access
-from headroom.wire.kinds import HOLDS
+from headroom.wire.kinds import HOLDS, Json
 from headroom.wire.objects.holds import hold_from
 from headroom.wire.schema.lint import odd_parts
 from headroom.wire.schema.own import known
 from headroom.wire.schema.validation import validate
 
-Json = dict[str, Any]
 LOOK_EVERY = 0.1
 DRY = "?dryRun=All"
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from headroom.cli.errors import Misuse, NegativeAnswer
+from headroom.cli.errors import NegativeAnswer, parsed
 from headroom.cli.options import (
     AllowInvalid,
     Context,
@@ -62,7 +62,7 @@ def plan(
     from headroom.wire.objects.needed import shaping_kinds
 
     dialects, limits = tuple(dialect or ()), read_limits(namespace_limits)
-    access, moment = (str(kubeconfig or ""), context), _time(at) if at else None
+    access, moment = (str(kubeconfig or ""), context), _moment(at)
     with waiting(f"reading {', '.join(map(str, files))}"):
         documents = documents_in(files)
     enclosed = not source and any(map(is_world, documents))
@@ -108,10 +108,7 @@ def _trouble(each: Planned, places: Mapping[str, Document]) -> list[str]:
     return [f"{where}{each.name}: {why}"]
 
 
-def _time(text: str) -> datetime:
+def _moment(at: str) -> datetime | None:
     from headroom.wire.times import parse_time
 
-    try:
-        return parse_time(text)
-    except ValueError as trouble:
-        raise Misuse(f"--at: {trouble}") from trouble
+    return parsed("--at", parse_time, at) if at else None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headroom.cli.errors import Misuse, NegativeAnswer
+from headroom.cli.errors import Misuse, NegativeAnswer, parsed
 from headroom.cli.options import Context, Dry, DryRun, Kubeconfig, Namespace, option
 from headroom.cli.output import OutputFormat, document, documents, put, say
 from headroom.wire.name_rules import name_problem
@@ -88,6 +88,7 @@ def reserve(
     """Make a Hold: room for the pods that carry these labels, or have these names."""
     from headroom.cli.hold_client import HoldFlags, hold_manifest, pairs, tolerations
     from headroom.core.objects import Key
+    from headroom.wire.durations import parse_duration
 
     amounts = {"cpu": cpu, "memory": memory, **pairs(request or (), "--request")}
     asked = HoldFlags(
@@ -102,7 +103,7 @@ def reserve(
         reusable=reusable,
     )
     manifest = hold_manifest(asked)
-    patience = _seconds(wait)
+    patience = parsed("--wait", parse_duration, wait).total_seconds() if wait else 0.0
     access = (str(kubeconfig or ""), context)
     namespace = _home(namespace, access, dry_run)
     manifest["metadata"]["namespace"] = namespace
@@ -147,11 +148,8 @@ def _made(manifest: dict[str, Any], patience: float, where: tuple[str, str], dry
     from headroom.cli.hold_client import cluster, make
 
     async def act() -> Stand:
-        client = cluster(*where)
-        try:
+        async with cluster(*where) as client:
             return await make(manifest, client, patience, dry)
-        finally:
-            await client.close()
 
     return asyncio.run(act())
 
@@ -173,11 +171,8 @@ def release(
     namespace = _home(namespace, access, Dry.NONE)
 
     async def act() -> bool:
-        client = cluster(*access)
-        try:
+        async with cluster(*access) as client:
             return await unmake(Key(namespace, name), client, dry_run.value)
-        finally:
-            await client.close()
 
     if not asyncio.run(act()):
         raise NegativeAnswer(
@@ -185,12 +180,3 @@ def release(
         )
     how = "" if dry_run is Dry.NONE else f" ({dry_run} dry run)"
     put(f"hold {name} released{how}")
-
-
-def _seconds(text: str) -> float:
-    from headroom.wire.durations import parse_duration
-
-    try:
-        return parse_duration(text).total_seconds() if text else 0.0
-    except ValueError as trouble:
-        raise Misuse(f"--wait: {trouble}") from trouble

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from headroom.cli import proactive
 from headroom.cli.dialects import chosen
-from headroom.cli.errors import Misuse
+from headroom.cli.errors import parsed
 from headroom.cli.options import (
     ClusterPreallocation,
     Context,
@@ -181,7 +181,4 @@ def run(
 def _address(flag: str, text: str) -> Address | None:
     from headroom.runtime.http import Address
 
-    try:
-        return Address.parse(text) if text else None
-    except ValueError as trouble:
-        raise Misuse(f"{flag}: {trouble}") from trouble
+    return parsed(flag, Address.parse, text) if text else None

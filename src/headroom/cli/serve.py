@@ -294,12 +294,9 @@ async def _as_found(settings: ServeSettings) -> ServeSettings:
     An operator that is newer than the installed CRDs works without SlotSets.
     """
     counted = settings.node_overhead
-    client = Client(settings.access)
-    try:
+    async with Client(settings.access) as client:
         counted = (await has_karpenter(client) or None) if counted is None else counted
         controlled = await serves(client, SLOT_SETS)
-    finally:
-        await client.close()
     also = (*((DAEMON_SETS,) if counted else ()), *((SLOT_SETS,) if controlled else ()))
     speech = settings.speech.following(also)
     return replace(settings, node_overhead=counted, speech=speech)

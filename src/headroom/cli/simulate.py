@@ -13,7 +13,7 @@ import typer
 
 from headroom.cli import proactive
 from headroom.cli.dialects import chosen
-from headroom.cli.errors import Misuse, NegativeAnswer
+from headroom.cli.errors import Misuse, NegativeAnswer, parsed
 from headroom.cli.options import (
     AllowInvalid,
     ClusterPreallocation,
@@ -114,7 +114,7 @@ def _played(
     from functools import partial
 
     from headroom.cli.embedded import embedded_operator, found_in
-    from headroom.cli.formats.lines import lines_into
+    from headroom.cli.files import lines_into
     from headroom.cli.formats.progress import RunProgress, waiting
     from headroom.sim.scenarios.play import Play, run_scenario
 
@@ -177,10 +177,7 @@ def adjusted(
     changes: dict[str, Any] = {} if seed is None else {"seed": seed}
     for name, text, read in (("until", until, _positive), ("start", start, start_from)):
         if text is not None:
-            try:
-                changes[name] = read(text)
-            except ValueError as error:
-                raise Misuse(f"--{name}: {error}") from error
+            changes[name] = parsed(f"--{name}", read, text)
     return replace(scenario, **changes)
 
 

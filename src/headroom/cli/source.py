@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from headroom.cli.dialects import NAMES, chosen, dialect_of
-from headroom.cli.errors import Misuse
+from headroom.cli.errors import Misuse, parsed
+from headroom.cli.files import text_of
 from headroom.cli.output import say
 from headroom.core.demand.autoscalers import PodAutoscaler
 from headroom.core.demand.quotaroom import ResourceQuota
@@ -238,19 +239,10 @@ def counted(item: Json) -> Json:
 
 
 def _documents(path: Path, read: Read) -> list[Document]:
-    found = load(_text(path, read), str(path))
+    found = load(text_of(path, read), str(path))
     if not found:
         raise Misuse(f"{path}: it contains no object")
     return found
-
-
-def _text(path: Path, read: Read) -> str:
-    try:
-        return read(path)
-    except OSError as trouble:
-        raise Misuse(f"{path}: cannot be read: {trouble.strerror or trouble}") from trouble
-    except UnicodeDecodeError as trouble:
-        raise Misuse(f"{path}: not a text file") from trouble
 
 
 def _objects_of(document: Document) -> list[Json]:
@@ -269,10 +261,7 @@ def _objects_of(document: Document) -> list[Json]:
 
 def _end_of(document: Document) -> datetime | None:
     end = document.data.get("end")
-    try:
-        return parse_time(str(end)) if end else None
-    except ValueError as trouble:
-        raise Misuse(f"{document.source}: end: {trouble}") from trouble
+    return parsed(f"{document.source}: end", parse_time, str(end)) if end else None
 
 
 def _place(item: Json) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from headroom.cli.dialects import chosen
-from headroom.cli.errors import Misuse
+from headroom.cli.errors import parsed
 from headroom.cli.options import Context, Dialects, Kubeconfig, a_namespace, setting
 from headroom.cli.run import InCluster, LogForm, LogFormat, LogLevel
 
@@ -55,10 +55,7 @@ def webhook(
     from headroom.webhook.process import WebhookSettings
 
     speech = chosen(dialect)
-    try:
-        address = Address.parse(listen)
-    except ValueError as trouble:
-        raise Misuse(f"--listen: {trouble}") from trouble
+    address = parsed("--listen", Address.parse, listen)
     configure(log_level.value, form=log_format.value)
     access = find_access(str(kubeconfig or ""), context, in_cluster)
     home = home_of(access, namespace)

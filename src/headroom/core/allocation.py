@@ -53,17 +53,15 @@ def beside_of(text: str) -> Resources:
     return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _beside(text)
 
 
-@lru_cache(maxsize=512)
-def _remembered(text: str) -> Resources:
-    return _beside(text)
-
-
 def _beside(text: str) -> Resources:
     pairs = (part.partition("=") for part in text.split())
     try:
         return parse_resources({name: amount for name, _, amount in pairs})
     except QuantityError:
         return EMPTY
+
+
+_remembered = lru_cache(maxsize=512)(_beside)
 
 
 def used_up(hold: Hold, users: Iterable[Pod]) -> Resources:

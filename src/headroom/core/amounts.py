@@ -37,11 +37,6 @@ def amount(name: str, text: str) -> int:
     return _remembered(name, text) if short else _amount(name, text)
 
 
-@lru_cache(maxsize=8192)
-def _remembered(name: str, text: str) -> int:
-    return _amount(name, text)
-
-
 def _amount(name: str, text: str) -> int:
     quantity = parse_quantity(text)
     if quantity.unscaled < 0:
@@ -49,6 +44,9 @@ def _amount(name: str, text: str) -> int:
     if _comes_whole(name) and quantity.milli_value() % 1000 and not quantity.huge:
         raise QuantityError(f"{_shown(text)} must be an integer")
     return quantity.milli_value() if name == CPU else quantity.value()
+
+
+_remembered = lru_cache(maxsize=8192)(_amount)
 
 
 def _shown(text: str) -> str:
@@ -91,11 +89,6 @@ def _read(spelled: tuple[tuple[str, str], ...]) -> tuple[Mapping[str, int], Reso
     return _parse_once(spelled) if size <= _LONGEST_LIST else _parse(spelled)
 
 
-@lru_cache(maxsize=4096)
-def _parse_once(spelled: tuple[tuple[str, str], ...]) -> tuple[Mapping[str, int], Resources]:
-    return _parse(spelled)
-
-
 def _parse(spelled: tuple[tuple[str, str], ...]) -> tuple[Mapping[str, int], Resources]:
     amounts = {}
     for name, text in spelled:
@@ -104,6 +97,9 @@ def _parse(spelled: tuple[tuple[str, str], ...]) -> tuple[Mapping[str, int], Res
         except QuantityError as error:
             raise QuantityError(f"{name}: {error}") from error
     return MappingProxyType(amounts), Resources(amounts)
+
+
+_parse_once = lru_cache(maxsize=4096)(_parse)
 
 
 def format_amount(name: str, units: int) -> str:

@@ -100,6 +100,4 @@ def _named(prescribed: str, name: str, *about: str) -> tuple[str, str]:
     return first, dns_label(prescribed or name, *about, "successor")
 
 
-@lru_cache(maxsize=1024)
-def _shape_of(*about: str) -> str:
-    return short_hash(*about)
+_shape_of = lru_cache(maxsize=1024)(short_hash)

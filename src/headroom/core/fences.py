@@ -148,6 +148,13 @@ def is_rival(pod: Pod) -> bool:
     )
 
 
+def rival_kind(pod: Pod) -> tuple[object, ...]:
+    """The namespace of a refused pod, and all that says where it may go."""
+    labels = tuple(sorted(pod.labels.items()))
+    spec = (pod.requests, pod.placement, pod.priority, pod.scheduler, pod.claims, pod.reach)
+    return (pod.key.namespace, labels, *spec)
+
+
 def may_cause(rival: Pod, now: datetime) -> bool:
     """Whether a pod that waits counts: not for ever, or it would keep others off for ever."""
     return now < causes_until(rival)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Sequence as Seq
-from dataclasses import replace
 
 from headroom.core.actions import (
     Action,
@@ -26,6 +25,7 @@ from headroom.core.actions import (
 )
 from headroom.core.allocation import kept_beside, ports_beside
 from headroom.core.claims import Offer
+from headroom.core.copying import replace
 from headroom.core.derived_names import dns_label, guardian_name
 from headroom.core.holds import Hold
 from headroom.core.latches import PREEMPTS
@@ -116,7 +116,8 @@ def latches_for(claims: Seq[Claim], latches: str, one_each: bool = False) -> lis
     """
     if one_each:
         return [latch for pods, offer in _by_hold(claims) for latch in _each(pods, offer, latches)]
-    size = _size([_before_and_after(pods, offer) for pods, offer in _by_hold(claims)])
+    before, after = zip(*(_before_and_after(*each) for each in _by_hold(claims)), strict=True)
+    size = sum(before, EMPTY).largest(sum(after, EMPTY))
     whom = [pod.uid for pod, _ in claims]
     lines = tuple(_line(pod, offer) for pod, offer in claims)
     first = claims[0][1]
@@ -124,15 +125,7 @@ def latches_for(claims: Seq[Claim], latches: str, one_each: bool = False) -> lis
 
 
 def _before_and_after(pods: Seq[Pod], offer: Offer) -> tuple[Resources, Resources]:
-    after = offer.kept
-    for pod in pods:
-        after = after + pod.requests
-    return offer.guardian.requests, after
-
-
-def _size(parts: Seq[tuple[Resources, Resources]]) -> Resources:
-    before = sum((part[0] for part in parts), EMPTY)
-    return before.largest(sum((part[1] for part in parts), EMPTY))
+    return offer.guardian.requests, sum((pod.requests for pod in pods), offer.kept)
 
 
 def _each(pods: Seq[Pod], offer: Offer, latches: str) -> list[CreateLatch]:
@@ -221,8 +214,7 @@ def latch_only(claims: Seq[Claim], latches: Seq[CreateLatch]) -> Sequence:
 def latch_before(pod: Pod, offer: Offer, latches: str) -> Sequence:
     """Stand a latch where others have to give way for an owner, before they know of it."""
     claims = [(pod, offer)]
-    made = latches_for(claims, latches)
-    return Sequence(Work.PREEMPT, _subjects(claims, [made[0].key]), _stand(made))
+    return replace(latch_only(claims, latches_for(claims, latches)), work=Work.PREEMPT)
 
 
 def latch_free_room(pod: Pod, node: str, latches: str) -> Sequence:

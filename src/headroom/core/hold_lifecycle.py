@@ -13,13 +13,13 @@ an owner is on its way.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from typing import TypeGuard
 
 from headroom.core.actions import CreateGuardian, DeleteObject
 from headroom.core.allocation import is_short, to_keep, told_use
 from headroom.core.claims import expiry, owner_uses
+from headroom.core.copying import replace
 from headroom.core.derived_names import guardian_name
 from headroom.core.eviction.reclaim import Reclaim, end
 from headroom.core.handover import (

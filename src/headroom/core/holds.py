@@ -212,3 +212,8 @@ class Hold:
     @property
     def terminal(self) -> bool:
         return self.status.phase in ("Succeeded", "Failed")
+
+    @property
+    def is_over(self) -> bool:
+        """Whether neither its owners nor its node can change it any more."""
+        return self.terminal and self.tenure is None and not self.finalizer

@@ -9,8 +9,10 @@ from collections.abc import Hashable, Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
+from headroom.core.actions import CreateGuardian
 from headroom.core.claims import claim_of
-from headroom.core.fences import is_fence
+from headroom.core.fences import is_fence, is_rival, rival_kind
+from headroom.core.hold_state.allocate_policy_groups import side_of
 from headroom.core.hold_state.memory import Permit, SlotState
 from headroom.core.holds import Hold
 from headroom.core.latches import claims_on, kept_for, parents_on
@@ -23,8 +25,11 @@ from headroom.core.names import (
 )
 from headroom.core.objects import Key, Pod
 from headroom.core.owners import EVERYWHERE, pod_keys, reach
+from headroom.core.plan import Sequence, Work
+from headroom.core.pod_memory import NOTHING, PodMemory
 from headroom.core.resources import PODS, Resources
 from headroom.core.selection import only_node
+from headroom.core.subjects import Subject, hold_subject
 
 
 class By(StrEnum):
@@ -32,6 +37,8 @@ class By(StrEnum):
 
     USING = "using"  # holds that have or may have a guardian, by the namespace it is charged to
     QUOTA = "quota"  # objects that it counts, by its name and their namespace; with "": all
+    PACE_WAITING = "pace waiting"  # holds that wait for a turn to get a guardian, by pace
+    PACE_UNDER_WAY = "pace under way"  # holds whose guardian is being created, by pace
     REACHING = "reaching"  # holds, by a namespace in which they may find an owner
     SLOT = "slot"  # holds without an object of their own, by headroom
     SLOT_IN = "slot in"  # the same, by the headroom's namespace
@@ -49,7 +56,12 @@ class By(StrEnum):
     SCALING = "scaling"  # autoscalers, by namespace, kind and name of their target
     CLAIMANT = "claimant"  # pods with a claim, by hold
     ARRIVING = "arriving"  # owners with a claim that kube-scheduler is to place, by node
+    PENDING = "pending"  # pods that kube-scheduler has still to place; all, by nothing
+    PREEMPTING = "preempting"  # those of them that it has nominated; all, by nothing
+    RIVAL = "rival"  # refused pods that wait for any room, by their kind: see `fences`
+    GIVEN_UP = "given up"  # guardians that go for a burst; all, by nothing
     RELEASED = "released"  # owners that go on without a hold or headroom, by it
+    WAITING = "waiting"  # pods at our doors, and those that grow in place; all, by nothing
     OWNER = "owner"  # pods that a hold may be for, by namespace and index key
     GATE = "gate"  # pods, by scheduling gate
     OWNER_LABEL = "owner label"  # pods with their own uid as a label, by that label
@@ -61,8 +73,17 @@ class By(StrEnum):
     LATCH = "latch"  # all of them, by nothing
     LATCH_OF_OWNER = "latch of owner"  # latches that name a pod as the one to come, by that pod
     LATCH_OF_HOLD = "latch of hold"  # latches that were made for a hold or its owners, by hold
+    REUSABLE_LATCH = "reusable latch"  # latches that may be moved to another handover, by size
+    PARKED = "parked"  # owners whose handover is about to start, by node
+    RESERVED = "reserved"  # the same, by hold
     FENCE = "fence"  # by node; those that have ended keep nobody off, and are to be removed
     FENCE_FOR = "fence for"  # by the namespace on whose behalf it exists
+    RETURNING = "returning"  # holds that have or had owners on a node and may get room back, by it
+    SIDE = "side"  # holds that have not ended, by their side: see `allocate_policy_groups`
+    EXPECTED = "expected"  # work that makes room for others than guardians, by node
+    MAKING = "making"  # guardians that are being made for kube-scheduler to place, by only node
+    BINDING = "binding"  # guardians that we are binding, by node
+    TAKE_BACK = "take back"  # claims that are being taken back, by node
 
 
 class Entry(NamedTuple):
@@ -74,10 +95,21 @@ class Entry(NamedTuple):
 
 
 def hold_entries(
-    hold: Hold, across_namespaces: bool, state: SlotState | None = None
+    hold: Hold,
+    across_namespaces: bool,
+    state: SlotState | None = None,
+    returns_on: tuple[str, ...] = (),
 ) -> tuple[Entry, ...]:
-    """All entries of a hold; `state` is what its headroom knows of it, if it is a slot."""
+    """All entries of a hold.
+
+    `state` is what its headroom knows of it, if it is a slot; `returns_on` are nodes on which it
+    may get room back.
+    """
     found = [Entry(By.REACHING, namespace) for namespace in reach(hold, across_namespaces)]
+    found += [Entry(By.RETURNING, node) for node in returns_on]
+    side = side_of(hold) if not hold.slot and not hold.terminal else ""
+    if side:
+        found.append(Entry(By.SIDE, side))
     if hold.slot:
         found += (Entry(By.SLOT, hold.group), Entry(By.SLOT_IN, hold.parent.namespace))
         if state is None:
@@ -91,6 +123,32 @@ def hold_entries(
         if state.limited:
             found.append(Entry(By.SLOT_LIMITED, hold.group))
     return tuple(found)
+
+
+def work_entries(sequence: Sequence) -> Iterator[tuple[Subject, Entry]]:
+    """What a sequence is about to do, by whom it concerns: others count it while it is written."""
+    for create in guardians_made(sequence):
+        subject = hold_subject(create.hold.parent)
+        if create.bound:
+            yield subject, Entry(By.BINDING, create.node, create.requests)
+        elif not create.gated:
+            yield subject, Entry(By.MAKING, pin_of(create))
+    if sequence.work in (Work.DOOR1, Work.DOOR1_SLOW):
+        yield sequence.subjects[0], Entry(By.EXPECTED, sequence.subjects[0].identity)
+    elif sequence.work is Work.TAKE_BACK:
+        yield sequence.subjects[1], Entry(By.TAKE_BACK, sequence.subjects[0].identity)
+
+
+def guardians_made(sequence: Sequence | None) -> Iterator[CreateGuardian]:
+    """The guardians that a sequence creates."""
+    steps = sequence.steps if sequence is not None else ()
+    actions = (action for step in steps for action in step)
+    return (action for action in actions if isinstance(action, CreateGuardian))
+
+
+def pin_of(create: CreateGuardian) -> str:
+    """The only node that a guardian may go to; empty for any."""
+    return create.node or create.hold.template.node
 
 
 def usage_entries(permit: Permit | None, guardians: Iterable[Pod]) -> tuple[Entry, ...]:
@@ -108,12 +166,12 @@ def usage_entries(permit: Permit | None, guardians: Iterable[Pod]) -> tuple[Entr
 
 
 def pod_entries(
-    pod: Pod, waits: bool, namespace: str, without: tuple[str, ...] = ()
+    pod: Pod, waits: bool, namespace: str, memory: PodMemory = NOTHING, reusable: bool = False
 ) -> tuple[Entry, ...]:
     """All entries of a pod.
 
     `waits` says whether it waits at one of our doors or grows in place, `namespace` is the
-    operator's own, and `without` are the holds and headrooms without which it goes on.
+    operator's own. A latch is `reusable` when it has done its work.
     """
     role, claim = pod.labels.get(ROLE_LABEL), claim_of(pod)
     found = [Entry(By.CLAIMANT, claim[0])] if claim is not None else []
@@ -121,9 +179,11 @@ def pod_entries(
         found += _guardian(pod)
     elif role == ROLE_LATCH and pod.key.namespace == namespace:
         found += _latch(pod)
+        found += [Entry(By.REUSABLE_LATCH, pod.requests)] if reusable else []
     elif role == ROLE_FENCE and is_fence(pod):
         found += (Entry(By.FENCE, pod.node), Entry(By.FENCE_FOR, pod.rules_namespace))
     elif waits:
+        found.append(Entry(By.WAITING))
         found += _lookups(pod)
         found += [Entry(By.VOLUME_CLAIM, Key(pod.key.namespace, name)) for name in pod.claims]
     found += [Entry(By.GATE, gate) for gate in pod.gates]
@@ -132,9 +192,28 @@ def pod_entries(
     if role is None and not pod.node and not pod.finished:
         if claim is not None and pod.nominated and pod.scheduler == DEFAULT_SCHEDULER_NAME:
             found.append(Entry(By.ARRIVING, pod.nominated))
-        if pod.deleted is None:
-            found += [Entry(By.RELEASED, whole) for whole in without]
+        if pod.deleted is None and memory.ahead is not None:
+            found += [Entry(By.RELEASED, whole) for whole in memory.ahead.wholes]
+        if _is_pending(pod):
+            found.append(Entry(By.PENDING))
+            found += [Entry(By.PREEMPTING)] if pod.nominated else []
+    if is_rival(pod):
+        found.append(Entry(By.RIVAL, rival_kind(pod)))
+    if memory.given_up:
+        found.append(Entry(By.GIVEN_UP))
     return tuple(found)
+
+
+def _is_pending(pod: Pod) -> bool:
+    """Whether kube-scheduler has still to place a pod without a node whose needs we can judge."""
+    return (
+        pod.deleted is None
+        and not pod.gates
+        and not pod.unjudged
+        and not pod.claims
+        and pod.scheduler == DEFAULT_SCHEDULER_NAME
+        and claim_of(pod) is None
+    )
 
 
 def _lookups(pod: Pod) -> Iterator[Entry]:

@@ -1,12 +1,6 @@
-"""Decide about a latch: finish its handover, or delete it in time.
+"""What is written on a latch, and the writes that it may need. `latch_decision` says which of them.
 
 The claims of a latch say which pod gets which hold; an empty hold means free room of the node.
-Everything is derived from the API, so a restarted operator decides the same.
-
-    claims open ──(nominated long enough, owner fits)──▶ delete guardian, bind ──▶ claims settled
-        ├──(owner preempts)──▶ end victims, wait for their end ──▶ as above
-        └──(owner gone or does not fit)─────────────────────────────────────▶ claims settled
-    claims settled ──(linger)──▶ latch deleted
 """
 
 from __future__ import annotations
@@ -16,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-from headroom.core.actions import Action, Bind, DeletePod, EndPod, MarkPreempted, MoveLatch
+from headroom.core.actions import Bind, DeletePod, EndPod, MarkPreempted, MoveLatch
 from headroom.core.holds import Hold
 from headroom.core.names import (
     CLAIMS_ANNOTATION,
@@ -25,7 +19,7 @@ from headroom.core.names import (
     USERS_ANNOTATION,
 )
 from headroom.core.objects import Key, Pod, identity
-from headroom.core.plan import Sequence, Work
+from headroom.core.plan import Sequence, Step, Work
 from headroom.core.statuses import tell_pod
 from headroom.core.subjects import Subject, hold_subject, pod_subject
 
@@ -51,12 +45,19 @@ class LatchClaim:
 
 @dataclass(frozen=True, slots=True)
 class OpenClaim:
-    """A claim whose owner still waits: can it be finished, and if not, why."""
+    """A claim whose owner still waits: can it be finished, and if not, why.
+
+    `mounted`: the owner has its volumes. If it `preempts` and does not fit, `victims` are the pods
+    that still have to be told to end; None if it cannot have the hold in this way either.
+    """
 
     owner: Pod
     hold: Hold | None
     guardian: Pod | None
     unfit: str | None
+    preempts: bool = False
+    mounted: bool = True
+    victims: tuple[Pod, ...] | None = None
 
 
 def claims_text(claims: tuple[tuple[str, str], ...]) -> str:
@@ -66,15 +67,8 @@ def claims_text(claims: tuple[tuple[str, str], ...]) -> str:
 
 def claims_on(latch: Pod) -> tuple[LatchClaim, ...]:
     """Read a latch's claims; a line that is not ours is passed over."""
-    text = latch.annotations.get(CLAIMS_ANNOTATION)
-    if not text:
-        return ()
+    text = latch.annotations.get(CLAIMS_ANNOTATION, "")
     return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _claims_in(text)
-
-
-@lru_cache(maxsize=512)  # A latch is looked at several times in its short life.
-def _remembered(text: str) -> tuple[LatchClaim, ...]:
-    return _claims_in(text)
 
 
 def _claims_in(text: str) -> tuple[LatchClaim, ...]:
@@ -88,6 +82,9 @@ def _claims_in(text: str) -> tuple[LatchClaim, ...]:
             key = Key(parts[0], parts[1])
             claims.append(LatchClaim(key, parts[2], parent, uid, how == PREEMPTS))
     return tuple(claims)
+
+
+_remembered = lru_cache(maxsize=512)(_claims_in)  # A latch is looked at several times.
 
 
 def kept_for(pod: Pod) -> str:
@@ -107,36 +104,28 @@ def told_by(hold: Hold, latches: Iterable[Pod]) -> frozenset[str]:
     Those that use it, and those that it was being handed to: an operator that dies right after the
     handover has written them nowhere else.
     """
-    told = {uid for latch in latches for uid in (*users_on(latch), *_named_on(latch, hold))}
-    return frozenset(told)
-
-
-def _named_on(latch: Pod, hold: Hold) -> list[str]:
-    parent, uid = str(hold.parent), hold.parent.uid
-    lines = claims_on(latch)
-    return [each.uid for each in lines if (each.parent, each.parent_uid) == (parent, uid)]
+    this, seen = (str(hold.parent), hold.parent.uid), tuple(latches)
+    lines = (line for latch in seen for line in claims_on(latch))
+    named = (line.uid for line in lines if (line.parent, line.parent_uid) == this)
+    return frozenset((*named, *(uid for latch in seen for uid in users_on(latch))))
 
 
 def parents_on(latch: Pod) -> tuple[str, ...]:
     """The holds that a latch was made for, each once."""
-    parents = [kept_for(latch)]
-    parents += [claim.parent for claim in claims_on(latch)]
-    return tuple(dict.fromkeys(parents))
+    claimed = (claim.parent for claim in claims_on(latch))
+    return tuple(dict.fromkeys((kept_for(latch), *claimed)))
 
 
 def finish(latch: Pod, claim: OpenClaim) -> Sequence | None:
     """Hand over what the latch keeps, or nothing if the owner no longer fits."""
     if claim.unfit is not None:
         return None
-    subjects = [pod_subject(latch.key), pod_subject(claim.owner.key)]
-    steps: list[tuple[Action, ...]] = []
-    if claim.hold is not None:
-        subjects.append(hold_subject(claim.hold.parent))
-    if claim.guardian is not None:
-        steps.append((DeletePod(claim.guardian.key, claim.guardian.uid),))
-    parent = claim.hold.parent if claim.hold is not None else None
-    steps.append((Bind(claim.owner.key, claim.owner.uid, latch.nominated, parent),))
-    return Sequence(Work.DOOR2_FINISH, tuple(subjects), tuple(steps))
+    owner, hold, guardian = claim.owner, claim.hold, claim.guardian
+    parent = hold.parent if hold is not None else None
+    steps: tuple[Step, ...] = ((Bind(owner.key, owner.uid, latch.nominated, parent),),)
+    if guardian is not None:
+        steps = ((DeletePod(guardian.key, guardian.uid),), *steps)
+    return Sequence(Work.DOOR2_FINISH, _subjects(latch, owner, hold), steps)
 
 
 def make_way(
@@ -144,7 +133,7 @@ def make_way(
 ) -> Sequence:
     """End pods, each with the grace that it has, while the latch keeps what they leave."""
     for_whom = f"by pod {owner.key}, which is more important, for the room of {hold.parent.title}"
-    steps: tuple[tuple[Action, ...], ...] = (
+    steps: tuple[Step, ...] = (
         tuple(MarkPreempted(pod.key, pod.uid, f"preempted {for_whom}", now) for pod in victims),
         tuple(EndPod(pod.key, pod.uid, now) for pod in victims),
         tuple(tell_pod(pod, "Preempted", for_whom, now) for pod in victims),
@@ -158,9 +147,9 @@ def keep_for_hold(latch: Pod, hold: Hold) -> Sequence:
     return Sequence(Work.RELATCH, _subjects(latch, None, hold), ((move,),))
 
 
-def _subjects(latch: Pod, owner: Pod | None, hold: Hold) -> tuple[Subject, ...]:
-    about = (latch, owner) if owner is not None else (latch,)
-    return (*(pod_subject(pod.key) for pod in about), hold_subject(hold.parent))
+def _subjects(latch: Pod, owner: Pod | None, hold: Hold | None) -> tuple[Subject, ...]:
+    pods = tuple(pod_subject(pod.key) for pod in (latch, owner) if pod is not None)
+    return (*pods, hold_subject(hold.parent)) if hold is not None else pods
 
 
 def remove(latch: Pod) -> Sequence:

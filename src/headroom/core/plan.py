@@ -76,6 +76,11 @@ class Sequence:
     subjects: tuple[Subject, ...]
     steps: tuple[Step, ...]
 
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """All that it does, in order."""
+        return tuple(action for step in self.steps for action in step)
+
 
 def telling(*news: Tell | MarkUnschedulable) -> Sequence:
     """Tell people; no other work waits for it."""

@@ -151,9 +151,7 @@ def _parsed(text: str) -> Quantity:
     return Quantity(*_rounded_to_nano(unscaled, exponent), quantity_format)
 
 
-@lru_cache(maxsize=8192)
-def _remembered(text: str) -> Quantity:
-    return _parsed(text)
+_remembered = lru_cache(maxsize=8192)(_parsed)
 
 
 def _endless(sign: str, digits: str, fraction: str, suffix: str) -> Quantity:

@@ -69,16 +69,14 @@ def integer(text: str) -> int | None:
     return _integer(text) if len(text) <= LONGEST_NUMBER else None
 
 
-@lru_cache(maxsize=4096)
-def _short_integer(text: str) -> int | None:
-    return _integer(text)
-
-
 def _integer(text: str) -> int | None:
     if _INTEGER.fullmatch(text) is None:
         return None
     number = int(text)
     return number if -(2**63) <= number < 2**63 else None
+
+
+_short_integer = lru_cache(maxsize=4096)(_integer)
 
 
 def node_matches(placement: Placement, node: Node) -> bool:

@@ -45,7 +45,8 @@ class Change(StrEnum):
     LOAD = "load"  # pods or nodes of the cluster, of whatever name
     USAGE = "usage"  # of the limits of a namespace, or the limits themselves
     OWNER_PLACED = "owner placed"  # that went on without a hold or headroom, or waits no more
-    ROOM = "room"  # on a node: a pod that counted there does not any more, or the node changed
+    ROOM = "room"  # on a node: a pod that counted there does not any more, or the node changed;
+    # without a node: on any
     RUNNING_POD = "running pod"  # whose place a hold may take; of nothing
     LIMITS = "limits"  # of a namespace
     QUOTA = "quota"  # it has more room, perhaps
@@ -104,6 +105,11 @@ def node_subject(name: str) -> Subject:
 
 def fence_subject(node: str) -> Subject:
     return Subject(Topic.FENCE, node)
+
+
+BURST = Subject(Topic.BULK, "burst")
+RETRIES = Subject(Topic.WAKING, "preemptors")
+ANY_ROOM = Awaited(Change.ROOM, "")
 
 
 def node_changed(node: str) -> Awaited:

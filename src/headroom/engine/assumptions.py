@@ -9,9 +9,10 @@ is seen counts, whatever we believed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from headroom.core.copying import replace
 from headroom.core.names import (
     CLAIMED_ANNOTATION,
     CLAIMED_SLOT_ANNOTATION,

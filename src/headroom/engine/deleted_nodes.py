@@ -12,32 +12,18 @@ from headroom.engine.ledger import Ledger
 MOST_REMEMBERED = 10_000
 
 
-class Departures:
-    """Remembers the latest nodes that have gone."""
+def note_missing_nodes(ledger: Ledger) -> None:
+    """All is known now: a node that a status names and that is not there has gone before."""
+    named = (hold.status.node for hold in ledger.holds.values())
+    gone = (node for node in named if node and node not in ledger.nodes)
+    ledger.gone_nodes.update(dict.fromkeys(gone))
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._gone: dict[str, None] = {}
 
-    def __contains__(self, node: str) -> bool:
-        return node in self._gone
-
-    def begin(self) -> None:
-        """All is known now: a node that a status names and that is not there has gone before."""
-        for hold in self._ledger.holds.values():
-            node = hold.status.node
-            if node and node not in self._ledger.nodes:
-                self._gone[node] = None
-
-    def arrived(self, node: str) -> None:
-        self._gone.pop(node, None)
-
-    def departed(self, node: str) -> None:
-        """A node is gone; have the holds looked at whose guardian was last seen there."""
-        ledger = self._ledger
-        self._gone[node] = None
-        if len(self._gone) > MOST_REMEMBERED:
-            del self._gone[next(iter(self._gone))]
-        for parent, hold in ledger.holds.items():
-            if node in (ledger.memory[parent].node, hold.status.node):
-                ledger.agenda.touch(hold_subject(hold.parent))
+def node_deleted(ledger: Ledger, node: str) -> None:
+    """A node is gone; have the holds looked at whose guardian was last seen there."""
+    ledger.gone_nodes[node] = None
+    if len(ledger.gone_nodes) > MOST_REMEMBERED:
+        del ledger.gone_nodes[next(iter(ledger.gone_nodes))]
+    for parent, hold in ledger.holds.items():
+        if node in (ledger.memory[parent].node, hold.status.node):
+            ledger.agenda.touch(hold_subject(hold.parent))

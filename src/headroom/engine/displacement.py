@@ -24,7 +24,7 @@ def displacement(ledger: Ledger, pod: Pod) -> Offer | None:
         for guardian in (ledger.guardian_of(hold),)
         if guardian is not None
         and is_kept_for(hold, pod.key.namespace)
-        and parent not in ledger.reserved
+        and not ledger.parked.of(parent)
         and guardian.node
         and not ledger.agenda.busy(hold_subject(hold.parent))
         and pod.requests.fits_in(guardian.requests)

@@ -6,7 +6,6 @@ Also what is about to be made, where a second decision of the same plan must kno
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 
 from headroom.core.actions import (
@@ -29,13 +28,16 @@ from headroom.core.actions import (
     Ungate,
 )
 from headroom.core.allocation import beside_text
+from headroom.core.copying import replace
 from headroom.core.hold_state.own_pods import latch_annotations, pod_made
+from headroom.core.index_entries import By, work_entries
 from headroom.core.names import CLAIMED_BESIDE_ANNOTATION, LOCKED_PRIORITY
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence
 from headroom.core.subjects import Subject, pod_subject
 from headroom.engine.assumptions import LIFETIME, Assumed
 from headroom.engine.ledger import Ledger
+from headroom.engine.pending_guardians import left
 
 
 def assume(ledger: Ledger, action: Action, outcome: Done, now: datetime) -> None:
@@ -99,36 +101,26 @@ def give_up(ledger: Ledger, sequence: Sequence) -> None:
 
 
 def latches_made(sequence: Sequence) -> frozenset[Subject]:
-    """The subjects of latches that a sequence begins with."""
-    first = sequence.steps[0]
-    return frozenset(pod_subject(each.key) for each in first if isinstance(each, CreateLatch))
+    """The subjects of latches that a sequence makes."""
+    return frozenset(pod_subject(latch.key) for latch in _latches(sequence))
 
 
-def begin_binding(ledger: Ledger, sequence: Sequence) -> None:
-    """Count guardians that are about to be bound, before the watch shows them on their node."""
-    for create in filter(_is_bound, _made_in(sequence)):
-        parent = str(create.hold.parent)
-        ledger.contention.put_back.begin(create.node, parent, create.requests)
+def begin(ledger: Ledger, sequence: Sequence) -> None:
+    """A sequence begins: let others count what it is about to do."""
+    for subject, entry in work_entries(sequence):
+        ledger.work.put(subject, (entry,))
 
 
-def end_binding(ledger: Ledger, sequence: Sequence) -> None:
-    """They are there, or do not come."""
-    for create in filter(_is_bound, _made_in(sequence)):
-        ledger.contention.put_back.end(create.node, str(create.hold.parent))
-
-
-def _made_in(sequence: Sequence) -> Iterator[CreateGuardian]:
-    actions = (action for step in sequence.steps for action in step)
-    return (action for action in actions if isinstance(action, CreateGuardian))
-
-
-def _is_bound(create: CreateGuardian) -> bool:
-    return create.bound
+def end(ledger: Ledger, sequence: Sequence) -> None:
+    """It has ended, well or not."""
+    for subject, entry in work_entries(sequence):
+        ledger.work.put(subject)
+        if entry.by is By.EXPECTED:
+            left(ledger, str(entry.value))
 
 
 def _latches(sequence: Sequence) -> Iterator[CreateLatch]:
-    for step in sequence.steps:
-        yield from (action for action in step if isinstance(action, CreateLatch))
+    return (action for action in sequence.actions if isinstance(action, CreateLatch))
 
 
 def _change(ledger: Ledger, key: Key, now: datetime, change: Assumed) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -29,7 +30,7 @@ from headroom.core.actions import (
     WriteIndex,
     WriteQuotaStatus,
 )
-from headroom.core.claims import claim_of
+from headroom.core.doors.claim_decision import Stage
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Pod
@@ -43,19 +44,24 @@ from headroom.core.subjects import (
     node_subject,
     pod_subject,
 )
+from headroom.engine import fence_controller, handover_queue, latch_controller
 from headroom.engine.agenda import OWNER_PAUSE, Agenda
-from headroom.engine.bursts.bulk import Bulk
-from headroom.engine.bursts.retries import SchedulerRetries
+from headroom.engine.bursts import bulk, retries
 from headroom.engine.claim_index import Indexer, index_subject
-from headroom.engine.conflicts.allocate_policy_groups import Sides
+from headroom.engine.deleted_nodes import note_missing_nodes
 from headroom.engine.doors.book import DoorBook
-from headroom.engine.doors.premises import note_missing
-from headroom.engine.doors.rollback import is_taken_back, note_ended
-from headroom.engine.effects import assume, give_up, latches_made
+from headroom.engine.doors.claims import (
+    follow,
+    is_taken_back,
+    missing,
+    note_ended,
+    note_settled,
+    stage,
+    waits_since,
+)
+from headroom.engine.effects import assume, begin, end, give_up, latches_made
 from headroom.engine.error_isolation.notices import Notices
 from headroom.engine.error_isolation.quarantine import Quarantine
-from headroom.engine.fences.fencer import Fencer
-from headroom.engine.handover_queue import HandoverQueue
 from headroom.engine.headrooms.companions import Concerning
 from headroom.engine.headrooms.followers import concerned
 from headroom.engine.headrooms.headrooms import Standing
@@ -70,10 +76,8 @@ from headroom.engine.headrooms.slot_events import (
 from headroom.engine.headrooms.slot_takeover import move_in
 from headroom.engine.hold_controller import HoldController
 from headroom.engine.in_place_resize import grow_in_place
-from headroom.engine.latch_controller import LatchController
 from headroom.engine.ledger import Ledger
 from headroom.engine.observation.observer import Observer, subject_of
-from headroom.engine.owner_claims import follow
 from headroom.engine.owner_controller import OwnerController
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.rate_limits.refused import guardian_refused
@@ -97,37 +101,23 @@ class Engine:
         self._quotas = QuotaBook(self._agenda, self.ledger.namespaces)
         self._standing = Standing(self.ledger, self._quotas, self._publisher)
         self._keeper = HoldController(self.ledger, self._publisher, self._quotas)
-        self._launcher = HandoverQueue(self.ledger)
-        self._placer = OwnerController(self.ledger, self._launcher)
-        self._latcher = LatchController(self.ledger)
-        self._waker = SchedulerRetries(self.ledger)
-        self._bulk = Bulk(self.ledger, self._waker)
-        self._fencer = Fencer(self.ledger)
+        self._placer = OwnerController(self.ledger)
         self._indexer = Indexer(self.ledger)
-        self._sides = Sides()
         self._own = OwnObjects(self.ledger)
         self._first: deque[Subject] = deque()  # what was due when we first might act
         self.synced = False
         self._began = False
-        self._served = {"Hold": None}  # kinds that holds are made from
         self.quarantine = Quarantine(self._agenda)
         self._notices = Notices(self.ledger, self._publisher)
         self._observer = Observer(
-            agenda=self._agenda,
             ledger=self.ledger,
             publisher=self._publisher,
             quotas=self._quotas,
             standing=self._standing,
             keeper=self._keeper,
-            placer=self._placer,
-            latcher=self._latcher,
-            bulk=self._bulk,
-            fencer=self._fencer,
             indexer=self._indexer,
-            sides=self._sides,
             doors=self._doors,
             own=self._own,
-            served=self._served,
         )
 
     def observe(self, event: Event, now: datetime) -> None:
@@ -183,14 +173,14 @@ class Engine:
             self.quarantine.succeeded(subject)
 
     def _launch(self, now: datetime, planned: list[Sequence]) -> None:
-        for node in self._launcher.nodes():
+        for node in self.ledger.parked.nodes():
             subject = node_subject(node)
-            launched = self._started(self._launcher.launch(node))
+            launched = self._started(handover_queue.launch(self.ledger, node))
             if self.quarantine.resting(subject, now):
                 self.quarantine.postpone(subject)
                 continue
             if not self.quarantine.attempt("decide", subject, now, planned.extend, launched):
-                self._launcher.drop(node, now)
+                handover_queue.drop(self.ledger, node, now)
 
     def _tell_contained(self, now: datetime, planned: list[Sequence]) -> None:
         """Put what was contained on the objects that it is about."""
@@ -204,7 +194,7 @@ class Engine:
 
     def let_go(self, now: datetime) -> None:
         """Let no owner at the gate wait any longer for a hold that may come."""
-        self.ledger.waiting = dict.fromkeys(self.ledger.waiting, now - self.ledger.policy.patience)
+        waits_since(self.ledger, now - self.ledger.policy.patience)
         for key in self.ledger.waiting:
             self._agenda.touch(pod_subject(key))
 
@@ -213,8 +203,6 @@ class Engine:
             subject = hold_subject(hold.parent)
             for forget in (
                 self._keeper.forget,
-                self._sides.forget,
-                self._fencer.forget,
                 partial(member_gone, self.ledger),
             ):
                 self.quarantine.attempt("forget", subject, now, forget, hold)
@@ -226,12 +214,12 @@ class Engine:
         Owners may have been in sight for long, but nobody was there to serve them until now.
         """
         self._began = True
-        self._keeper.departures.begin()
-        self._fencer.begin()
+        note_missing_nodes(self.ledger)
+        fence_controller.begin(self.ledger)
         self._quotas.begin(now)
         self._own.begin()
         self.ledger.slots.promises.begin(now)
-        self.ledger.waiting = dict.fromkeys(self.ledger.waiting, now)
+        waits_since(self.ledger, now)
         due = self._agenda.take(now)
         self._first.extend(sorted(due, key=lambda each: _FIRST.get(each.topic, len(_FIRST))))
 
@@ -245,7 +233,8 @@ class Engine:
         """Why a sequence must not go on with its next step; empty if it may."""
         told: list[str] = []
         whose, attempt = partial(_whose, sequence), self.quarantine.attempt
-        judged = attempt("decide", whose, now, note_missing, self.ledger, sequence, step, told)
+        judge = partial(missing, self.ledger, sequence, step)
+        judged = attempt("decide", whose, now, lambda: told.append(judge()))
         return "".join(told) if judged else "it could not be judged"
 
     def settle(self, action: Action, outcome: Outcome, now: datetime) -> bool:
@@ -255,7 +244,7 @@ class Engine:
         return noted and isinstance(outcome, Done)
 
     def _settle(self, action: Action, outcome: Outcome, now: datetime) -> None:
-        self.ledger.forbidden.settled(action, outcome)
+        note_settled(self.ledger, action, outcome)
         if isinstance(action, Concerning):
             settled(self.ledger, action, outcome, now)
         if isinstance(outcome, Done):
@@ -282,7 +271,8 @@ class Engine:
             case CreateGuardian():
                 guardian_refused(self._keeper, action, outcome, now)
             case MarkUnschedulable(key, uid):
-                self._placer.forget(uid)
+                memory = self.ledger.pod_memory[uid]
+                self.ledger.pod_memory[uid] = replace(memory, told="")
                 self._agenda.failed(pod_subject(key), now)
             case WriteIndex(namespace=namespace):
                 self._indexer.forget(namespace)
@@ -309,8 +299,9 @@ class Engine:
                 self._agenda.failed(subject, now)
 
     def _ended(self, sequence: Sequence, completed: bool) -> None:
+        end(self.ledger, sequence)
         if sequence.work in LAUNCHED_WORK:
-            self._launcher.finished(sequence)
+            handover_queue.finished(self.ledger)
         if not completed:
             give_up(self.ledger, sequence)
         note_ended(self.ledger, sequence, completed)
@@ -319,6 +310,7 @@ class Engine:
     def _started(self, sequences: Iterator[Sequence]) -> Iterator[Sequence]:
         for sequence in sequences:
             self._agenda.start(sequence.subjects)
+            begin(self.ledger, sequence)
             self._keeper.begun(sequence)
             yield sequence
 
@@ -326,18 +318,19 @@ class Engine:
         topic, name = subject.topic, subject.identity
         if topic in (Topic.HOLD, Topic.STATUS) and name in self.ledger.holds:
             hold = self.ledger.holds[name]
-            if not self._agenda.busy(hold_subject(hold.parent)):
+            called = topic is Topic.HOLD or self._publisher.is_due(subject, now)
+            if called and not self._agenda.busy(hold_subject(hold.parent)):
                 yield from self._keeper.look(hold, now)
         elif topic is Topic.BULK:
-            yield from self._bulk.look(now)
+            yield from bulk.look(self.ledger, now)
         elif topic is Topic.WAKING:
-            yield from self._waker.look(now)
+            yield from retries.look(self.ledger, now)
         elif topic is Topic.DOORS:
             yield from self._doors.look(now)
         elif topic is Topic.QUOTA and not self._agenda.resting(subject, now):
             yield from self._quotas.look(name, self._publisher, now)
         elif topic is Topic.FENCE and not self._agenda.resting(subject, now):
-            yield from self._fencer.look(name, now)
+            yield from fence_controller.look(self.ledger, name, now)
         elif topic is Topic.OWN:
             yield from self._own.look(name, now)
         elif topic in (Topic.HEADROOM, Topic.ANNOUNCE):
@@ -347,7 +340,7 @@ class Engine:
         elif topic is Topic.NODE:  # A handover there is over.
             self._agenda.wake(node_changed(name))
         elif topic is Topic.PACE:
-            self._keeper.pace.look(name, now)
+            self._keeper.pace.look(subject, now)
         elif topic is Topic.STATUSES:
             self._publisher.look(name, now)
         elif topic is Topic.INDEX and not self._agenda.resting(subject, now):
@@ -360,16 +353,21 @@ class Engine:
     def _decide_pod(self, pod: Pod, now: datetime) -> Iterator[Sequence]:
         ledger = self.ledger
         if pod.key in ledger.latches:
-            yield from self._latcher.look(pod, now)
+            yield from latch_controller.look(ledger, pod, now)
         elif pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
             yield from self._stray(pod)
-            move_in(ledger, self._launcher, pod, now)
-        elif claim_of(pod) is not None and (ledger.door(pod) != 2 or pod.node):
-            yield from follow(ledger, pod, now)
-        elif pod.growth:
-            yield from grow_in_place(ledger, pod, now)
-        elif ledger.door(pod):
-            yield from self._placer.look(pod, now)
+            move_in(ledger, pod, now)
+        else:
+            yield from self._decide_owner(pod, now)
+
+    def _decide_owner(self, pod: Pod, now: datetime) -> Iterator[Sequence]:
+        at = stage(self.ledger, pod)
+        if at in (Stage.STRAY, Stage.NOMINATED, Stage.LET_IN, Stage.BOUND):
+            yield from follow(self.ledger, pod, at, now)
+        elif at is Stage.GROWING:
+            yield from grow_in_place(self.ledger, pod, now)
+        elif at is not Stage.ELSEWHERE:
+            yield from self._placer.look(pod, at, now)
 
     def _stray(self, pod: Pod) -> Iterator[Sequence]:
         """A guardian of ours whose hold is gone for good gives its room back at once."""
@@ -379,7 +377,7 @@ class Engine:
         if known:
             return
         whole, _, slot = parent.partition("#")
-        served = parent.partition("/")[0] in self._served
+        served = parent.partition("/")[0] in self.ledger.hold_kinds
         if self._standing.abandons(pod, whole) if slot else served:
             delete = DeletePod(pod.key, pod.uid)
             yield Sequence(Work.SWEEP, (pod_subject(pod.key),), ((delete,),))

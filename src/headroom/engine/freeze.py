@@ -1,16 +1,15 @@
 """Freeze a node or a hold: build the values that decisions in `core` read.
 
-A view is derived from pods, their annotations and the writes in progress at the moment when it is
-asked for. Nobody keeps it up to date. The only thing that is remembered is since when returned room
-has been free: see `core.node.kept_room.returned`.
+A view is derived from pods, their annotations, the writes in progress and what is remembered of
+holds, at the moment when it is asked for. Nobody keeps it up to date, and to ask changes nothing.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
 
+from headroom.core.copying import replace
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.latches import claims_on, kept_for
@@ -65,12 +64,13 @@ def standing_claims(ledger: Ledger, node: str) -> tuple[Pod, ...]:
 
 def node_view(ledger: Ledger, node: str, now: datetime) -> NodeView:
     """A node as it is now."""
-    contention, state = ledger.contention, ledger.state
+    state = ledger.state
     room_of = cache(partial(_room_named, ledger))
     nominated = tuple(state.nominated_on(node))
     standing = ((latch, room_of(kept_for(latch))) for latch in standing_claims(ledger, node))
-    arriving = ((room_of(name), size) for name, size in contention.put_back.on(node).items())
-    returning = map(room_of, contention.returning.at(node))
+    binding = ledger.work.of(By.BINDING, node)
+    arriving = ((room_of(each.identity), ledger.work.amount(each)) for each in binding)
+    returning = map(room_of, ledger.hold_index.of(By.RETURNING, node))
     view = NodeView(
         node,
         node in ledger.nodes,
@@ -90,14 +90,8 @@ def node_view(ledger: Ledger, node: str, now: datetime) -> NodeView:
         handing_over=ledger.agenda.busy(node_subject(node)),
         fence_changing=ledger.agenda.busy(fence_subject(node)),
     )
-    owed = {room.name: _owed_since(ledger, view, room, now) for room in view.returning}
-    return replace(view, owed_since={name: since for name, since in owed.items() if since})
-
-
-def _owed_since(ledger: Ledger, view: NodeView, room: HoldRoom, now: datetime) -> datetime | None:
-    """Since when room has been free that a hold is about to have back; None if it is not."""
-    free = could_have_back(view, room)
-    return ledger.contention.returning.owed_since(room.name, free, now)
+    owed = (room.name for room in view.returning if could_have_back(view, room))
+    return replace(view, owed_since={name: ledger.memory[name].owed_since or now for name in owed})
 
 
 def _room_named(ledger: Ledger, name: str) -> HoldRoom | None:

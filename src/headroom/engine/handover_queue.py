@@ -1,16 +1,16 @@
-"""Handovers about to start: claims wait here by node, their holds reserved, until the node is free.
+"""Handovers about to start: claims wait for their node, and their holds are reserved.
 
-One handover a node at a time, whatever the door: in the middle of one, room counts twice, and
-kube-scheduler would find the node too full for a second. What arrives meanwhile goes together,
-with one latch or one round of writes for all, so a burst costs less per owner, not more. From here
-on an owner is expected on its node: whoever may not be beside it goes elsewhere.
+`core.next_handover` says what starts next on a node. From when it is parked an owner is expected on
+its node: whoever may not be beside it goes elsewhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 
+from headroom.core.actions import CreateLatch
 from headroom.core.claims import Offer
 from headroom.core.handover import (
     Claim,
@@ -22,213 +22,173 @@ from headroom.core.handover import (
     through_latch,
 )
 from headroom.core.holds import Hold
+from headroom.core.index_entries import By
+from headroom.core.next_handover import NodeQueue, ParkedClaim, Pause, is_quick, next_handover
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, Work
 from headroom.core.resources import Resources
 from headroom.core.subjects import hold_subject, node_subject, pod_subject
 from headroom.engine.freeze import standing_claims
+from headroom.engine.latch_controller import dismiss, remember
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
+from headroom.engine.pending_guardians import blocks, expect, expect_no_more, rivals
 from headroom.scheduling.node_filters import in_zone, reached
 
-NEXT = "next handover"  # on a node, which waits for guardians that are being made
+GATE_WORK = (Work.DOOR1, Work.DOOR1_SLOW)  # It says itself that its owners are on their way.
 
 
-class HandoverQueue:
-    """Claims that were decided and wait for their turn."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._parked: dict[str, list[Claim]] = {}  # by node
-        self._owners: dict[Key, str] = {}  # with their nodes
-        self._under_way = 0
-        self._starting: list[Claim] = []
-
-    def has(self, pod: Pod) -> bool:
-        """Whether a claim of this pod waits here."""
-        return pod.key in self._owners
-
-    def node_for(self, pod: Pod) -> str:
-        """The node on which a claim of this pod waits."""
-        return self._owners.get(pod.key, "")
-
-    def park(self, pod: Pod, offer: Offer) -> None:
-        """Reserve the hold and wait for the node."""
-        ledger, parent = self._ledger, str(offer.hold.parent)
-        ledger.reserved.setdefault(parent, []).append((pod, offer))
-        left = left_beside(ledger, offer.hold)
-        if offer.hold.allocate_once:
-            ledger.open.take(parent)
-        elif left is not None:
-            ledger.open.put(offer.hold, left)  # Nobody is woken: it was there for all before.
-        else:
-            ledger.shelve(offer.hold, None)  # What is left will be there for the next.
-        self._owners[pod.key] = offer.node
-        ledger.state.expect(pod, offer.node)
-        ledger.owners.choose(offer.hold, pod)
-        self._parked.setdefault(offer.node, []).append((pod, offer))
-
-    def finished(self, sequence: Sequence) -> None:
-        """A handover that was started here has ended, well or not."""
-        self._under_way -= 1
-        if sequence.work in (Work.DOOR1, Work.DOOR1_SLOW):
-            self._ledger.contention.end(sequence.subjects[0].identity)
-
-    def nodes(self) -> tuple[str, ...]:
-        """The nodes that claims wait for."""
-        return tuple(self._parked)
-
-    def launch(self, node: str) -> Iterator[Sequence]:
-        """Start what may start on a node."""
-        if self._under_way >= self._ledger.policy.handovers_at_once:
-            return
-        if not self._ledger.agenda.busy(node_subject(node)):
-            sequence = self._next(node)
-            if sequence is not None:
-                self._under_way += 1
-                yield sequence
-
-    def drop(self, node: str, now: datetime) -> None:
-        """Let go of the claims on a node, which could not be started; all is decided anew."""
-        for pod, offer in (*self._starting, *self._parked.pop(node, ())):
-            self._owners.pop(pod.key, None)
-            self._ledger.reserved.pop(str(offer.hold.parent), None)
-            self._ledger.state.unexpect(pod.key)
-            self._ledger.agenda.failed(pod_subject(pod.key), now)
-            self._ledger.agenda.touch(hold_subject(offer.hold.parent))
-        self._ledger.contention.arrived(node, NEXT)
-
-    def unpark(self, pod: Pod, now: datetime) -> None:
-        """Let go of a claim that cannot be started; it is decided anew after a pause."""
-        node = self._owners.pop(pod.key, "")
-        for claim in [each for each in self._parked.get(node, ()) if each[0].key == pod.key]:
-            self._unreserve(claim)
-            self._keep(node, [each for each in self._parked[node] if each is not claim])
-            self._ledger.agenda.touch(hold_subject(claim[1].hold.parent))
-        self._ledger.state.unexpect(pod.key)
-        self._ledger.agenda.failed(pod_subject(pod.key), now)
-
-    def _next(self, node: str) -> Sequence | None:
-        """The next handover on a node: everybody at the door of the claim that came first."""
-        ledger = self._ledger
-        waiting = [claim for claim in self._parked[node] if not self._is_unmounted(claim)]
-        self._starting = []
-        if not waiting:
-            return None
-        door = ledger.door(waiting[0][0])
-        if ledger.unsettled_on(node, latches=door == 1):
-            ledger.contention.arrived(node, NEXT)
-            ledger.spares.dismiss(node)
-            return None
-        if door == 1 and ledger.contention.blocks(node):
-            # No more guardians until those under way are known, or there might always be some.
-            ledger.contention.expect(node, NEXT)
-            return None
-        sequence = self._handover(node, door, waiting)
-        ledger.contention.arrived(node, NEXT)
-        return sequence
-
-    def _handover(self, node: str, door: int, waiting: list[Claim]) -> Sequence | None:
-        """The handover of those who wait at that door, as far as they go together."""
-        ledger = self._ledger
-        group = [claim for claim in waiting if ledger.door(claim[0]) == door]
-        scarce = short_of_places(ledger, node)
-        alone = [claim for claim in group if not _is_quick(claim, scarce and door == 2)]
-        if alone:
-            group = alone[:1] if alone[0] is group[0] else group[: group.index(alone[0])]
-        self._starting = group
-        self._keep(node, [claim for claim in self._parked[node] if claim not in group])
-        claims = one_after_another(self._taken_up(group))
-        if not claims:
-            return None
-        for _, offer in claims:
-            if not offer.hold.allocate_once:  # What is left wakes those who come too late for this.
-                ledger.shelve(offer.hold, None)
-        if door == 1:
-            ledger.contention.begin(node)
-            if not within(claims[0]):
-                return nominate_only(claims, ledger.policy.namespace)
-            leaving = frozenset(offer.guardian.key for _, offer in claims)
-            rivals = rivals_on(ledger, node, min(pod.priority for pod, _ in claims), leaving)
-            rivals += standing_claims(ledger, node)  # They are made again after the handover.
-            return through_gate(claims, ledger.policy.namespace, rivals)
-        latches = latches_for(claims, ledger.policy.namespace, one_each=scarce)
-        if not _is_quick(claims[0], scarce):
-            return latch_only(claims, latches)
-        spares = {latch.key: ledger.spares.take(latch.requests) for latch in latches}
-        found = {key: ledger.pods[spare] for key, spare in spares.items() if spare is not None}
-        return through_latch(claims, latches, found)
-
-    def _keep(self, node: str, claims: list[Claim]) -> None:
-        if claims:
-            self._parked[node] = claims
-        else:
-            del self._parked[node]
-
-    def _taken_up(self, group: list[Claim]) -> list[Claim]:
-        """Park claims no longer, and give those that are as they were; the rest is decided anew."""
-        good: list[Claim] = []
-        for claim in group:
-            pod, offer = claim
-            self._unreserve(claim)
-            self._owners.pop(pod.key, None)
-            self._ledger.state.unexpect(pod.key)
-            owner = self._owner_of(claim)
-            if owner is not None and self._stands(offer):
-                self._ledger.state.expect(owner, offer.node)
-                good.append(claim)
-                continue
-            if owner is not None:
-                self._ledger.agenda.touch(pod_subject(pod.key))
-            if str(offer.hold.parent) in self._ledger.holds:
-                self._ledger.agenda.touch(hold_subject(offer.hold.parent))
-        return good
-
-    def _owner_of(self, claim: Claim) -> Pod | None:
-        """The owner of a parked claim as it is now; None where it may no longer go there."""
-        pod, offer = claim
-        known = self._ledger.pods.get(pod.key)
-        same = known is not None and known.uid == pod.uid
-        return known if same and known is not None and self._may_go(known, offer.node) else None
-
-    def _stands(self, offer: Offer) -> bool:
-        """Whether the guardian that was offered still keeps its hold's room."""
-        hold = self._ledger.holds.get(str(offer.hold.parent))
-        guardian = self._ledger.guardian_of(hold) if hold is not None else None
-        return guardian is not None and guardian.uid == offer.guardian.uid
-
-    def _unreserve(self, claim: Claim) -> None:
-        reserved, parent = self._ledger.reserved, str(claim[1].hold.parent)
-        others = [each for each in reserved.pop(parent, ()) if each[0].key != claim[0].key]
-        if others:
-            reserved[parent] = others
-
-    def _is_unmounted(self, claim: Claim) -> bool:
-        """Whether volumes of an owner have still to be bound; its hold is kept for it until then.
-
-        Not once the guardian that it was to replace is another: then all is decided anew.
-        """
-        pod, offer = claim
-        known, hold = self._ledger.pods.get(pod.key), self._ledger.holds.get(str(offer.hold.parent))
-        if known is None or known.uid != pod.uid or hold is None:
-            return False
-        ours = self._stands(offer) and self._ledger.door(known) == 2
-        return ours and not self._ledger.volumes.is_ready(known)
-
-    def _may_go(self, pod: Pod, node: str) -> bool:
-        """Whether a pod still waits at a door, and we may bind it there with its volumes."""
-        ledger = self._ledger
-        if ledger.door(pod) != 2 or not pod.claims:
-            return ledger.door(pod) > 0
-        there = ledger.nodes.get(node)
-        mounted = there is not None and reached(pod, there) and in_zone(pod, there)
-        return mounted and ledger.volumes.is_ready(pod)
+def park(ledger: Ledger, pod: Pod, offer: Offer) -> None:
+    """Reserve the hold and wait for the node."""
+    parent = str(offer.hold.parent)
+    ledger.parked.park((pod, offer))
+    left = left_beside(ledger, offer.hold)
+    if offer.hold.allocate_once:
+        ledger.open.take(parent)
+    elif left is not None:
+        ledger.open.put(offer.hold, left)  # Nobody is woken: it was there for all before.
+    else:
+        ledger.shelve(offer.hold, None)  # What is left will be there for the next.
+    ledger.state.expect(pod, offer.node)
+    ledger.owners.choose(offer.hold, pod)
 
 
-def within(claim: Claim) -> bool:
-    """Whether the owner, and what stays held, need nothing but the guardian's room."""
+def launch(ledger: Ledger, node: str) -> Iterator[Sequence]:
+    """Start what may start on a node."""
+    many = ledger.parked.under_way >= ledger.policy.handovers_at_once
+    if many or ledger.agenda.busy(node_subject(node)):
+        return
+    queue = node_queue(ledger, node)
+    chosen, sequence = next_handover(queue), None
+    if chosen is Pause.GUARDIANS:
+        expect(ledger, node_subject(node), node)  # Or there might always be another one.
+    if chosen is None or chosen is Pause.GUARDIANS:
+        return
+    if not isinstance(chosen, Pause):
+        sequence = _begin(ledger, node, chosen, queue.scarce)
+    if sequence is None or sequence.work not in GATE_WORK:
+        expect_no_more(ledger, node_subject(node))
+    if chosen is Pause.UNSETTLED:
+        dismiss(ledger, node)
+    if sequence is not None:
+        ledger.parked.under_way += 1
+        yield sequence
+
+
+def finished(ledger: Ledger) -> None:
+    """A handover that was started here has ended, well or not."""
+    ledger.parked.under_way -= 1
+
+
+def drop(ledger: Ledger, node: str, now: datetime) -> None:
+    """Let go of the claims on a node, which could not be started; all is decided anew."""
+    for pod, _ in ledger.parked.on(node):
+        unpark(ledger, pod.key, now)
+    expect_no_more(ledger, node_subject(node))
+
+
+def unpark(ledger: Ledger, key: Key, now: datetime) -> None:
+    """Let go of the claim of a pod, which cannot be started; it is decided anew later."""
+    _, offer = ledger.parked.take(key)
+    ledger.state.unexpect(key)
+    ledger.agenda.touch(hold_subject(offer.hold.parent))
+    ledger.agenda.failed(pod_subject(key), now)
+
+
+def node_queue(ledger: Ledger, node: str) -> NodeQueue:
+    """The claims that wait for a node, as they are now."""
+    claims = tuple(_parked(ledger, claim) for claim in ledger.parked.on(node))
+    gated = any(each.door == 1 for each in claims)
+    return NodeQueue(
+        claims,
+        arriving=bool(ledger.unsettled_on(node, latches=False)),
+        latched=gated and bool(ledger.unsettled_on(node)),
+        guardian_coming=gated and blocks(ledger, node),
+        scarce=short_of_places(ledger, node),
+    )
+
+
+def _parked(ledger: Ledger, claim: Claim) -> ParkedClaim:
+    """A claim as it is now.
+
+    One whose volumes have still to be bound waits, and its hold is kept for it until then. Not once
+    the guardian that it was to replace is another: then all is decided anew.
+    """
     pod, offer = claim
-    return (pod.requests + offer.kept).fits_in(offer.guardian.requests)
+    known, hold = ledger.pods.get(pod.key), ledger.holds.get(str(offer.hold.parent))
+    guardian = ledger.guardian_of(hold) if hold is not None else None
+    stands = guardian is not None and guardian.uid == offer.guardian.uid
+    if known is None or known.uid != pod.uid:
+        return ParkedClaim(claim, ledger.door(pod), None, stands=stands)
+    door = ledger.door(known)
+    unmounted = stands and door == 2 and not ledger.volumes.is_ready(known)
+    owner = known if _may_go(ledger, known, door, offer.node) else None
+    return ParkedClaim(claim, ledger.door(pod), owner, not unmounted, stands)
+
+
+def _may_go(ledger: Ledger, pod: Pod, door: int, node: str) -> bool:
+    """Whether a pod still waits at a door, and we may bind it there with its volumes."""
+    if door != 2 or not pod.claims:
+        return door > 0
+    there = ledger.nodes.get(node)
+    mounted = there is not None and reached(pod, there) and in_zone(pod, there)
+    return mounted and ledger.volumes.is_ready(pod)
+
+
+def _begin(
+    ledger: Ledger, node: str, group: tuple[ParkedClaim, ...], scarce: bool
+) -> Sequence | None:
+    """The handover of those who go together and are as they were; the rest is decided anew."""
+    good = [each for each in group if each.owner is not None and each.stands]
+    claims = one_after_another([each.claim for each in good])
+    handover = _through_gate if group[0].door == 1 else _through_latch
+    sequence = handover(ledger, node, claims, scarce) if claims else None
+    for each in group:
+        (pod, offer), owner = each.claim, each.owner
+        ledger.parked.take(pod.key)
+        ledger.state.unexpect(pod.key)
+        if owner is not None and each.stands:
+            ledger.state.expect(owner, offer.node)
+            continue
+        if owner is not None:
+            ledger.agenda.touch(pod_subject(pod.key))
+        if str(offer.hold.parent) in ledger.holds:
+            ledger.agenda.touch(hold_subject(offer.hold.parent))
+    for _, offer in claims:
+        if not offer.hold.allocate_once:  # What is left wakes those who come too late for this.
+            ledger.shelve(offer.hold, None)
+    return sequence
+
+
+def _through_gate(ledger: Ledger, node: str, claims: list[Claim], _: bool) -> Sequence:
+    if not is_quick(claims[0], scarce=False):
+        return nominate_only(claims, ledger.policy.namespace)
+    leaving = frozenset(offer.guardian.key for _, offer in claims)
+    waiting = rivals_on(ledger, node, min(pod.priority for pod, _ in claims), leaving)
+    waiting += standing_claims(ledger, node)  # They are made again after the handover.
+    return through_gate(claims, ledger.policy.namespace, waiting)
+
+
+def _through_latch(ledger: Ledger, node: str, claims: list[Claim], scarce: bool) -> Sequence:
+    latches = latches_for(claims, ledger.policy.namespace, one_each=scarce)
+    if not is_quick(claims[0], scarce):
+        return latch_only(claims, latches)
+    return through_latch(claims, latches, _take_reusable(ledger, latches))
+
+
+def _take_reusable(ledger: Ledger, latches: list[CreateLatch]) -> dict[Key, Pod]:
+    """Latches that have done their work, to be moved in the place of these of the same size.
+
+    To move one saves one write before the owner is bound, and two after.
+    """
+    found: dict[Key, Pod] = {}
+    for latch in latches:
+        spare = next(ledger.having(By.REUSABLE_LATCH, latch.requests), None)
+        if spare is not None:
+            found[latch.key] = spare
+            memory = ledger.latch_memory[spare.uid]
+            remember(ledger, spare, replace(memory, reusable=False))
+    return found
 
 
 def short_of_places(ledger: Ledger, node: str) -> bool:
@@ -242,31 +202,20 @@ def short_of_places(ledger: Ledger, node: str) -> bool:
     return free < ledger.policy.places_to_spare
 
 
-def _is_quick(claim: Claim, scarce: bool) -> bool:
-    """Whether an owner needs nothing that is free now: neither room nor, if scarce, a place.
-
-    The owner takes the guardian's place; who keeps the rest of the hold needs another one.
-    """
-    return within(claim) and not (scarce and claim[1].kept)
-
-
 def left_beside(ledger: Ledger, hold: Hold) -> Resources | None:
     """What owners who wait for a handover leave of a reusable hold, for others to go with them.
 
     None if they have to go alone: through the gate, or because they need more than the hold has.
     """
-    claims = ledger.reserved.get(str(hold.parent), ())
+    claims = ledger.parked.of(str(hold.parent))
     if hold.allocate_once or not claims:
         return None
     (first, offered), (_, last) = claims[0], claims[-1]
     scarce = short_of_places(ledger, offered.node)
-    quick = offered.claims and _is_quick((first, offered), scarce)
-    together = quick and ledger.door(first) == 2
-    return last.kept if together and last.kept else None
+    quick = offered.claims and is_quick((first, offered), scarce)
+    return last.kept if quick and ledger.door(first) == 2 and last.kept else None
 
 
 def rivals_on(ledger: Ledger, node: str, priority: int, leaving: frozenset[Key]) -> list[Pod]:
     """Guardians of ours that wait and could take the room that others are about to leave."""
-    return ledger.contention.rivals(
-        node, ledger.pods, priority, lambda rival: unfit(ledger, rival, node, leaving) is None
-    )
+    return rivals(ledger, node, priority, lambda rival: unfit(ledger, rival, node, leaving) is None)

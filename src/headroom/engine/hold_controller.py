@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from headroom.core import hold_lifecycle
 from headroom.core.actions import DeletePod
 from headroom.core.allocation import is_short, keeps_rest
 from headroom.core.claims import expiry
+from headroom.core.copying import replace
 from headroom.core.derived_names import forget_names
 from headroom.core.headrooms.headrooms import NEVER
 from headroom.core.hold_state import decision as hold_decision
@@ -28,18 +28,17 @@ from headroom.core.tickets import ticket_lifecycle
 from headroom.engine import preallocation
 from headroom.engine.conflicts.preempted_guardians import rest_of
 from headroom.engine.conflicts.reclaim import reclaim_of
-from headroom.engine.deleted_nodes import Departures
 from headroom.engine.doors.released import ahead_of
-from headroom.engine.effects import begin_binding, end_binding
 from headroom.engine.freeze import hold_room, node_view
 from headroom.engine.handover_queue import left_beside
 from headroom.engine.headrooms import creation_limits
 from headroom.engine.headrooms.slot_events import slot_now
 from headroom.engine.headrooms.slot_succession import estate_for, leaves_room
-from headroom.engine.hold_memory import remember
 from headroom.engine.ledger import Ledger
+from headroom.engine.memories import remember
 from headroom.engine.namespace_limits import limits_of, used_by_others
 from headroom.engine.overcommit import overbooked_around
+from headroom.engine.pending_guardians import may_make
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.rate_limits.guardians import GuardianPace
 from headroom.engine.renewals import fits_beside, fits_in_place, turn_to_renew
@@ -57,7 +56,6 @@ class HoldController:
         self._publisher = publisher
         self._quotas = quotas
         self.pace = GuardianPace(ledger.policy, ledger.agenda)
-        self.departures = Departures(ledger)
 
     def forget(self, hold: Hold) -> None:
         """A hold is gone."""
@@ -107,7 +105,6 @@ class HoldController:
         sequence = self._admitted(hold, decision, now)
         self._shelve(hold, sequence is not None, now)
         if sequence is not None:
-            begin_binding(ledger, sequence)
             yield sequence
 
     def _apply(self, hold: Hold, decision: HoldDecision) -> None:
@@ -141,20 +138,28 @@ class HoldController:
         )
         view = replace(view, memory=hold_decision.observed(view, told, ledger.policy, now))
         node = hold.template.node if view.reclaim is not None else hold_decision.last_node(view)
-        view = self._with_room(replace(view, node=node), told, now)
+        if hold.is_over:
+            leaves, homeless = leaves_room(ledger, hold, now), node in ledger.gone_nodes
+            return replace(view, node=node, leaves_room=leaves, homeless=homeless)
+        view = self._with_room(view, node, told, now)
         view = self._with_limits(view, told, now)
         if is_due(hold, told.standing, now) and told.standing is not None:
             return self._renewing(view, told.standing, told.successor)
         return view
 
-    def _with_room(self, view: HoldView, told: Guardians, now: datetime) -> HoldView:
-        """The view, with what keeps the hold's room on its node."""
-        ledger, hold, node = self._ledger, view.hold, view.node
+    def _with_room(self, view: HoldView, node: str, told: Guardians, now: datetime) -> HoldView:
+        """The view, with its node and what keeps the hold's room there."""
+        ledger, hold = self._ledger, view.hold
         pinned, renewing = _is_pinned(hold, told.standing, node), is_due(hold, told.standing, now)
         on_node, room = node_view(ledger, node, now), hold_room(ledger, hold)
         kept = kept_room(on_node, room, pinned, renewing, ledger.policy, now)
+        owed_since, memory = on_node.owed_since.get(room.name), view.memory
+        if memory.owed_since != owed_since:
+            memory = replace(memory, owed_since=owed_since)
         return replace(
             view,
+            memory=memory,
+            node=node,
             latched=kept.latched,
             taken_over=kept.taken_over,
             fenced=kept.fenced,
@@ -166,7 +171,7 @@ class HoldController:
             grows=kept.grows,
             room_changes_at=kept.wake_at,
             rest=rest_of(ledger, hold, view.memory.preempted_on, told.standing),
-            homeless=node in self.departures,
+            homeless=node in ledger.gone_nodes,
             overbooked=overbooked_around(ledger, hold, told.standing),
         )
 
@@ -186,7 +191,7 @@ class HoldController:
             first=str(first[0].key) if first is not None else "",
             first_until=first[1].until if first is not None else None,
             spent=self._is_spent(hold),
-            arrivals=frozenset(pin for pin in pins if not ledger.contention.may_make(pin)),
+            arrivals=frozenset(pin for pin in pins if not may_make(ledger, pin)),
             trouble=view.memory.trouble or self.pace.why(hold),
             held_up="" if _is_settled(hold, told, now) else creation_limits.held_up(ledger, hold),
             full=told.standing is None and creation_limits.full(ledger, hold),
@@ -252,11 +257,8 @@ class HoldController:
 
     def ended(self, sequence: Sequence) -> None:
         """A sequence has ended, well or not."""
-        end_binding(self._ledger, sequence)
         create = hold_decision.guardian_to_place(sequence)
         if create is not None:
-            pin = hold_decision.pin_of(create)
-            self._ledger.contention.made(str(create.hold.parent), pin)
             self.pace.ended(create.hold)
 
     def begun(self, sequence: Sequence) -> None:
@@ -265,7 +267,7 @@ class HoldController:
         Noted now: the watch may show that it is gone before the API server answers us.
         """
         ledger = self._ledger
-        for action in (action for step in sequence.steps for action in step):
+        for action in sequence.actions:
             gone = ledger.pods.get(action.key) if isinstance(action, DeletePod) else None
             parent = kept_for(gone) if gone is not None and _stood(gone) else ""
             if gone is not None and parent in ledger.holds:
@@ -273,8 +275,6 @@ class HoldController:
                 ledger.memory[parent] = guardian_deleted(ledger.memory[parent], gives_way)
         create = hold_decision.guardian_to_place(sequence)
         if create is not None:
-            pin = hold_decision.pin_of(create)
-            ledger.contention.making(str(create.hold.parent), pin)
             self.pace.begun(create.hold)
 
     def _publish(self, view: HoldView, status: HoldStatus, now: datetime) -> Iterator[Sequence]:

@@ -29,8 +29,8 @@ def grow_in_place(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[Sequence]
     """Claim the best hold on the pod's own node that has what it asks for beyond what it has."""
     for parent in ledger.open.for_pod(replace(pod, requests=pod.growth)):
         hold = ledger.holds[parent]
-        busy = ledger.agenda.busy(hold_subject(hold.parent)) or parent in ledger.reserved
-        if not busy and _serves(ledger, hold, pod, now):
+        busy = ledger.agenda.busy(hold_subject(hold.parent))
+        if not busy and not ledger.parked.of(parent) and _serves(ledger, hold, pod, now):
             beside = pod.requests.minus(pod.growth)
             claim = ClaimInPlace(pod.key, pod.uid, hold.parent, beside)
             subjects = (pod_subject(pod.key), hold_subject(hold.parent))

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import fields
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 from headroom.core.authenticity import keeps
-from headroom.core.hold_lifecycle import is_leaving
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By, Entry
-from headroom.core.latches import claims_on, kept_for, users_on
 from headroom.core.objects import Pod
-from headroom.core.resources import Resources
+from headroom.core.resources import EMPTY, Resources
 
 _K = TypeVar("_K")
 _N = TypeVar("_N", bound=Hashable)
 _V = TypeVar("_V")
+Entries = tuple[Entry, ...]
 _HEARTBEAT = ("version", "phase", "started")
 _without_heartbeat = attrgetter(*(each.name for each in fields(Pod) if each.name not in _HEARTBEAT))
 
@@ -40,12 +39,13 @@ class Index(Generic[_N]):
         self._names: dict[By, dict[Hashable, dict[_N, None]]] = {by: {} for by in By}
         self._totals: dict[tuple[By, Hashable], Counter[str]] = {}
 
-    def put(self, name: _N, entries: tuple[Entry, ...] = ()) -> tuple[Entry, ...]:
-        """An object has these entries now, and no others; return those that it has no more."""
+    def put(self, name: _N, entries: tuple[Entry, ...] = ()) -> tuple[Entries, Entries]:
+        """An object has these entries now, and no others; return those that it lost and got."""
         before = self._entries.get(name, ())
         if before == entries:
-            return ()
+            return (), ()
         lost = tuple(entry for entry in before if entry not in entries)
+        got = tuple(entry for entry in entries if entry not in before)
         for by, value, amount in lost:
             drop(self._names[by], value, name)
             if amount is not None:
@@ -55,13 +55,13 @@ class Index(Generic[_N]):
         for entry in entries:
             by, value, amount = entry
             self._names[by].setdefault(value, {})[name] = None
-            if amount is not None and entry not in before:
+            if amount is not None and entry in got:
                 self._totals.setdefault((by, value), Counter()).update(amount)
         if entries:
             self._entries[name] = entries
         else:
             del self._entries[name]
-        return lost
+        return lost, got
 
     def of(self, by: By, value: Hashable = "") -> Collection[_N]:
         """The objects with an entry."""
@@ -70,6 +70,11 @@ class Index(Generic[_N]):
     def all(self, by: By) -> Mapping[Any, Collection[_N]]:
         """All that is looked up in this way, by value."""
         return self._names[by]
+
+    def amount(self, name: _N) -> Resources:
+        """What an object adds to totals."""
+        amounts = (entry.amount for entry in self._entries.get(name, ()))
+        return next((amount for amount in amounts if amount is not None), EMPTY)
 
     def total(self, by: By, value: Hashable) -> Resources:
         """What the objects with an entry add up to."""
@@ -85,42 +90,6 @@ def counted_on(pod: Pod) -> str:
     if pod.finished:
         return ""
     return pod.node or pod.nominated
-
-
-def keeps_place(
-    latch: Pod,
-    holds: Mapping[str, Hold],
-    users: Callable[[Hold], Iterable[Pod]],
-    free_places: Callable[[str], int],
-) -> bool:
-    """Whether a latch stands for a hold that waits for the end of a pod: that may take long.
-
-    Or for what owners of a hold leave where no guardian has a place beside them.
-    """
-    hold = holds.get(kept_for(latch))
-    if hold is None or claims_on(latch):
-        return False
-    if users_on(latch):
-        here = any(pod.occupies_node and pod.node == latch.nominated for pod in users(hold))
-        return here and not hold.paused and free_places(latch.nominated) < 1
-    if hold.status.node != latch.nominated:
-        return False
-    return hold.status.phase == "Waiting" or any(is_leaving(pod) for pod in users(hold))
-
-
-def keeps_claim(
-    latch: Pod, hold: Hold, lodgers: Iterable[Pod], guardian: Pod | None, lost: bool = False
-) -> bool:
-    """Whether a latch stands for a slot that owners use and that is bound to their node.
-
-    Or for one that is `lost`: others use its room, and are to give way.
-    """
-    here = hold.template.node or (guardian.node if guardian is not None else "")
-    if claims_on(latch) or hold.paused or latch.nominated != here:
-        return False
-    room = hold.template.pod.requests
-    whole = guardian is not None and bool(guardian.node) and room.fits_in(guardian.requests)
-    return not whole and (lost or any(pod.node == latch.nominated for pod in lodgers))
 
 
 def moves_in(guardian: Pod, hold: Hold | None) -> bool:

@@ -8,38 +8,46 @@ fits. It decides nothing; it only says on the agenda which subjects an event tou
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator
-from dataclasses import replace
 from datetime import datetime
 
+from headroom.core import pod_memory
 from headroom.core.allocation import keeps_rest
 from headroom.core.authenticity import keeps
 from headroom.core.claims import claim_of
+from headroom.core.copying import replace
 from headroom.core.eviction.budgets import Budget
-from headroom.core.handover import Claim
-from headroom.core.hold_state.memory import NOTHING
+from headroom.core.hold_state.memory import NOTHING, HoldMemory
 from headroom.core.holds import Hold
-from headroom.core.index_entries import By, Entry, hold_entries, pod_entries
+from headroom.core.index_entries import By
+from headroom.core.latch_decision import NEW_LATCH, LatchMemory, keeps_claim, keeps_place
 from headroom.core.latches import LatchClaim, claims_on, kept_for, parents_on
 from headroom.core.names import DEFAULT_SCHEDULER_NAME, ROLE_GUARDIAN, ROLE_LABEL, ROLE_LATCH
+from headroom.core.node.fence_decision import FenceMemory
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import hold_keys, reach
+from headroom.core.pod_memory import PodMemory
 from headroom.core.policy import Policy
 from headroom.core.renewal import healthiest
 from headroom.core.resources import Resources
-from headroom.core.subjects import Awaited, Change, hold_subject, node_changed, pod_subject
-from headroom.core.waits.owners_first import Ahead
+from headroom.core.subjects import (
+    ANY_ROOM,
+    Awaited,
+    Change,
+    Subject,
+    hold_subject,
+    node_changed,
+    pod_subject,
+)
 from headroom.core.waits.scheduler_activity import SchedulerActivity
 from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import Assumptions
-from headroom.engine.doors.forbidden import Forbidden
 from headroom.engine.headrooms.slotbook import SlotBook
 from headroom.engine.hold_index import HoldIndex
-from headroom.engine.hold_memory import HoldMemories, remember
-from headroom.engine.indexes import Index, counted_on, differs, keeps_claim, keeps_place, moves_in
-from headroom.engine.namespace_limits import count_usage
+from headroom.engine.indexes import Index, counted_on, differs, moves_in
+from headroom.engine.memories import Memories, file_hold, remember
 from headroom.engine.observation.owners import KnownOwners, note_claims, note_owners
-from headroom.engine.pending_guardians import Contention
-from headroom.engine.reusable_latches import ReusableLatches
+from headroom.engine.parked_claims import ParkedClaims
+from headroom.engine.pod_index import file_pod
 from headroom.engine.volumes.book import VolumeBook
 from headroom.scheduling.state import ClusterState
 
@@ -54,28 +62,26 @@ class Ledger:
         self.nodes: dict[str, Node] = {}
         self.namespaces: dict[str, Namespace] = {}
         self.holds: dict[str, Hold] = {}
+        self.hold_kinds = {"Hold": None}  # kinds that holds are made from
         self.index: Index[Key] = Index()  # of pods
         self.hold_index: Index[str] = Index()
+        self.work: Index[Subject] = Index()  # of what is being written, by whom it concerns
         self.usage: Index[str] = Index()  # of holds, by the namespaces whose limits they use
-        self._shown: dict[str, tuple[str, datetime]] = {}  # by uid of a latch or fence: its node
+        self.gone_nodes: dict[str, None] = {}  # the latest: see `deleted_nodes`
         self.budgets: dict[Key, Budget] = {}
-        self.waiting: dict[Key, datetime] = {}  # owners at our doors, since we know of them
-        self.released: dict[str, datetime] = {}  # by uid: owners whom kube-scheduler counts, since
-        self.ahead: dict[str, Ahead] = {}  # by uid: owners that go on without a hold
         self.scheduler_activity = SchedulerActivity()
-        self.forbidden = Forbidden()
-        self.stuck: dict[Key, None] = {}  # owners of ours that found no free room
-        self.memory = HoldMemories()
+        self.memory = Memories[HoldMemory](NOTHING)  # by hold
+        self.node_memory = Memories[FenceMemory](FenceMemory())
+        self.pod_memory = Memories[PodMemory](pod_memory.NOTHING)  # by uid
+        self.latch_memory = Memories[LatchMemory](NEW_LATCH)  # by uid
         self.open = HoldIndex(policy.across_namespaces)
         self.coming = HoldIndex(policy.across_namespaces)
         self.assumptions = Assumptions()
         self.volumes = VolumeBook(self.index)
         self.state = ClusterState(storage=self.volumes.storage)
-        self.spares = ReusableLatches(agenda, self.state)
         self.slots = SlotBook(agenda, policy.across_namespaces)
-        self.contention = Contention(agenda, self.index)
         self.lost: list[Hold] = []  # holds that are gone, for others to forget
-        self.reserved: dict[str, list[Claim]] = {}  # by parent: owners about to be handed it
+        self.parked = ParkedClaims()
         self.owners = KnownOwners(policy.across_namespaces)
 
     def see_pod(self, pod: Pod, now: datetime) -> bool:
@@ -94,11 +100,12 @@ class Ledger:
                 return False
         elif old == known:
             return True
-        since = self.waiting.get(pod.key, now) if old is not None and old.uid == known.uid else now
         if old is not None:
             self._unlist(old)
+            if old.uid != known.uid:
+                self.pod_memory.pop(old.uid, None)
         self.pods[pod.key] = known
-        self._list(known, since)
+        self._list(known, now)
         if old is None or known.key in self.latches or differs(old, known):
             self._touch(known)
             if node := counted_on(known):
@@ -116,15 +123,13 @@ class Ledger:
         """Take note that a pod is gone, unless its name has a new bearer already."""
         old = self.pods.get(key)
         self.assumptions.forget(uid)
-        self._shown.pop(uid, None)
-        self.released.pop(uid, None)
-        self.ahead.pop(uid, None)
+        self.pod_memory.pop(uid, None)
+        self.latch_memory.pop(uid, None)
         self.owners.forget(uid)
-        self.forbidden.forget(uid)
         if old is None or (uid and old.uid != uid):
             return
         self._unlist(old)
-        self.file(old, gone=True)
+        file_pod(self, old, gone=True)
         self.state.unexpect(key)
         del self.pods[key]
         if ROLE_LABEL in old.labels:
@@ -140,6 +145,11 @@ class Ledger:
     def latches(self) -> Collection[Key]:
         """The latches that count."""
         return self.index.of(By.LATCH)
+
+    @property
+    def waiting(self) -> Collection[Key]:
+        """The owners at our doors, and the pods that wait for room to grow in place."""
+        return self.index.of(By.WAITING)
 
     def having(self, by: By, value: Hashable) -> Iterator[Pod]:
         """The pods with an entry in the index."""
@@ -165,21 +175,13 @@ class Ledger:
             pods = [pod for pod in pods if not pod.node]
         return tuple(pod for pod in pods if self.owners.has(hold, pod))
 
-    def latched(self, owner: Pod) -> bool:
-        """Whether a latch stands for this very pod."""
-        return any(
-            line.owner == owner.key and line.uid == owner.uid
-            for latch in self.having(By.LATCH_OF_OWNER, owner.key)
-            for line in claims_on(latch)
-        )
-
     def promised(self, hold: Hold) -> bool:
         """Whether an owner is on its way into a hold: claimed, latched for, or about to be."""
         parent = str(hold.parent)
         latches = self.having(By.LATCH_OF_HOLD, parent)
-        lines = (line for latch in latches for line in claims_on(latch))
-        latched = (line.parent == parent and self.waits(line) for line in lines)
-        return parent in self.reserved or self.awaited(hold) or any(latched)
+        lines = (line for latch in latches for line in claims_on(latch) if line.parent == parent)
+        reserved = bool(self.parked.of(parent))
+        return reserved or self.awaited(hold) or any(map(self.waits, lines))
 
     def awaited(self, hold: Hold) -> bool:
         """Whether an owner that carries a claim on a hold has no node yet."""
@@ -207,13 +209,14 @@ class Ledger:
 
     def show(self, pod: Pod, node: str, now: datetime) -> None:
         """The watch shows a latch or a fence on a node."""
-        if self._shown.get(pod.uid, ("", now))[0] != node:
-            self._shown[pod.uid] = (node, now)
+        memory = self.pod_memory[pod.uid]
+        if memory.shown_on != node:
+            self.pod_memory[pod.uid] = replace(memory, shown_on=node, shown_since=now)
 
     def shown_since(self, pod: Pod, node: str) -> datetime | None:
         """When the watch first showed a latch or fence on a node; None while it has not."""
-        where, since = self._shown.get(pod.uid, ("", None))
-        return since if where == node else None
+        memory = self.pod_memory[pod.uid]
+        return memory.shown_since if memory.shown_on == node else None
 
     def unsettled_on(self, node: str, latches: bool = True) -> frozenset[Key]:
         """Pods of ours that are between two states on a node.
@@ -230,10 +233,13 @@ class Ledger:
 
     def keeps_place(self, latch: Pod) -> bool:
         hold = self.holds.get(kept_for(latch))
-        if hold is not None and keeps_rest(hold):
+        if hold is None or claims_on(latch):
+            return False
+        if keeps_rest(hold):
             lost = self.memory[str(hold.parent)].reclaims
             return keeps_claim(latch, hold, self.lodgers_of(hold), self.guardian_of(hold), lost)
-        return keeps_place(latch, self.holds, self.claimants_of, self.state.free_places)
+        places = self.state.free_places(latch.nominated)
+        return keeps_place(latch, hold, self.claimants_of(hold), places)
 
     def lodgers_of(self, hold: Hold) -> tuple[Pod, ...]:
         """Owners of a slot that use its room where it was last held."""
@@ -255,8 +261,8 @@ class Ledger:
         if old is not None and old.parent.uid != hold.parent.uid:
             self.lose_hold(parent)
         self.holds[parent] = hold
-        state = self.memory[parent].state
-        self.hold_index.put(parent, hold_entries(hold, self.policy.across_namespaces, state))
+        self.hold_kinds[hold.parent.kind] = None
+        file_hold(self, hold)
         for guardian in self.guardians_of(hold):  # Pods may be seen before their holds.
             if guardian.occupies_node and not self.memory[parent].node:
                 self.memory[parent] = replace(self.memory[parent], node=guardian.node)
@@ -313,55 +319,34 @@ class Ledger:
             self.state.remove_node(name)
             self.agenda.wake(node_changed(name))
 
-    def _list(self, pod: Pod, since: datetime) -> None:
+    def _list(self, pod: Pod, now: datetime) -> None:
         """Take a pod into the scheduling state and into the index."""
         if pod.occupies_node:
             self.state.add_pod(pod)
         elif pod.nominated and not pod.finished and pod.scheduler == DEFAULT_SCHEDULER_NAME:
             self.state.nominate(pod, pod.nominated)
-        self.file(pod)
-        if self._waits(pod):
-            self.waiting[pod.key] = since
+        file_pod(self, pod)
+        memory, waits = self.pod_memory[pod.uid], self.waits_for_us(pod)
+        if waits != (memory.since is not None):
+            self.pod_memory[pod.uid] = replace(memory, since=now if waits else None)
         guards = pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN and pod.occupies_node
         hold = self.holds.get(kept_for(pod)) if guards else None
         if hold is not None and keeps(hold, pod):
-            memory = self.memory[str(hold.parent)]
-            if memory.node != pod.node:
-                self.memory[str(hold.parent)] = replace(memory, node=pod.node)
+            self.memory[str(hold.parent)] = replace(self.memory[str(hold.parent)], node=pod.node)
 
-    def file(self, pod: Pod, gone: bool = False) -> None:
-        """Give a pod its entries in the index, and wake who waits for the end of one."""
-        entries: tuple[Entry, ...] = ()
-        if not gone:
-            ahead = self.ahead.get(pod.uid)
-            without = ahead.wholes if ahead is not None else ()
-            entries = pod_entries(pod, self._waits(pod), self.policy.namespace, without)
-        for by, value, _ in self.index.put(pod.key, entries):
-            if by is By.ARRIVING:
-                self.contention.left(str(value))
-            elif by is By.GUARDIAN:
-                count_usage(self, str(value))
-            elif by is By.SLOT_GUARDIAN:
-                self.agenda.wake(Awaited(Change.GUARDIAN_GONE, str(value)))
-            elif by is By.RELEASED:
-                self.ahead.pop(pod.uid, None)
-                self.agenda.wake(Awaited(Change.OWNER_PLACED, str(value)))
-        if entries and pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
-            count_usage(self, kept_for(pod))
-
-    def _waits(self, pod: Pod) -> bool:
+    def waits_for_us(self, pod: Pod) -> bool:
         """Whether a pod waits at one of our doors, or for room to grow in place."""
-        guards = pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN
-        return not guards and bool(pod.growth or self.door(pod))
+        return pod.labels.get(ROLE_LABEL) != ROLE_GUARDIAN and bool(pod.growth or self.door(pod))
 
     def _unlist(self, pod: Pod) -> None:
         """Take a pod out of the scheduling state; `file` replaces its entries in the index."""
         self.state.remove_pod(pod.key)
         self.state.unnominate(pod.key)
-        if pod.key in self.latches:
-            self.spares.gone(pod)
-        if self.waiting.pop(pod.key, None) is not None:
-            self.stuck.pop(pod.key, None)
+        memory = self.latch_memory[pod.uid]
+        if memory.reusable or memory.dismissed:  # It is decided anew.
+            self.latch_memory[pod.uid] = replace(memory, reusable=False, dismissed=False)
+        if pod.key in self.waiting:
+            self.agenda.stop_waiting(pod_subject(pod.key), ANY_ROOM)
 
     def door(self, pod: Pod) -> int:
         """Which of our doors an unplaced pod waits at: 1, 2, or 0 for none."""
@@ -375,24 +360,23 @@ class Ledger:
             parents.append(line.parent)
             self.agenda.touch(pod_subject(line.owner))
         claim = claim_of(pod)
-        if claim is not None:
-            parents.append(claim[0])
         for parent in parents:
             self._touch_hold(parent)
+        if claim is not None:
+            self._touch_hold(claim[0], by_owner=True)
         if ROLE_LABEL in pod.labels or claim is not None or pod.key in self.waiting:
             self.agenda.touch(pod_subject(pod.key))
         for latch in self.index.of(By.LATCH_OF_OWNER, pod.key):
             self.agenda.touch(pod_subject(latch))
 
-    def _touch_hold(self, parent: str) -> None:
-        if parent in self.holds:
-            self.agenda.touch(hold_subject(self.holds[parent].parent))
+    def _touch_hold(self, parent: str, by_owner: bool = False) -> None:
+        hold = self.holds.get(parent)
+        if hold is not None and not (by_owner and hold.is_over):
+            self.agenda.touch(hold_subject(hold.parent))
 
     def _room_freed(self, node: str) -> None:
         """Wake the pods that wait for room anywhere, and the holds that could not grow back."""
-        if not node:
-            return
-        self.agenda.wake(node_changed(node))
-        for key in self.stuck:
-            self.agenda.touch(pod_subject(key))
-        self.agenda.notify(Awaited(Change.ROOM, node))
+        if node:
+            self.agenda.wake(node_changed(node))
+            self.agenda.notify(ANY_ROOM)
+            self.agenda.notify(Awaited(Change.ROOM, node))

@@ -32,7 +32,7 @@ def count_usage(ledger: Ledger, hold: str) -> None:
     guardians = ledger.having(By.GUARDIAN, hold)
     entries = usage_entries(ledger.memory[hold].permit, guardians)
     now = {each.value: each.amount for each in entries}
-    for _, namespace, amount in ledger.usage.put(hold, entries):
+    for _, namespace, amount in ledger.usage.put(hold, entries)[0]:
         left = now.get(namespace)
         if left is None or amount is None or not amount.fits_in(left):
             ledger.agenda.wake(Awaited(Change.USAGE, str(namespace)))

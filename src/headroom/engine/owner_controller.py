@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import assert_never
 
 from headroom.core.actions import MarkUnschedulable
 from headroom.core.claims import Search
+from headroom.core.copying import replace
+from headroom.core.doors.claim_decision import Stage
 from headroom.core.doors.owner_decision import (
     FreeRoom,
     Move,
@@ -30,13 +31,14 @@ from headroom.core.node.kept_room import returned_on
 from headroom.core.objects import Pod, shortened
 from headroom.core.plan import Sequence, Work, telling
 from headroom.core.statuses import tell_pod
-from headroom.core.subjects import hold_subject, node_changed, node_subject, pod_subject
+from headroom.core.subjects import ANY_ROOM, hold_subject, node_changed, node_subject, pod_subject
 from headroom.engine.conflicts.preemption import way_into_a_hold
 from headroom.engine.displacement import displacement
 from headroom.engine.doors.released import goes_first
 from headroom.engine.effects import intend
 from headroom.engine.freeze import node_view
-from headroom.engine.handover_queue import HandoverQueue
+from headroom.engine.handover_queue import park, unpark
+from headroom.engine.latch_controller import dismiss
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
 from headroom.engine.owner_claims import search
@@ -47,30 +49,25 @@ SCHEDULER_ERROR = "SchedulerError"
 
 
 class OwnerController:
-    """Looks after owners without a claim. Remembers only what it has already told people."""
+    """Looks after owners without a claim."""
 
-    def __init__(self, ledger: Ledger, queue: HandoverQueue) -> None:
+    def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._queue = queue
-        self._told: dict[str, str] = {}  # by uid
 
-    def forget(self, uid: str) -> None:
-        self._told.pop(uid, None)
-
-    def look(self, pod: Pod, now: datetime) -> Iterator[Sequence]:
+    def look(self, pod: Pod, at: Stage, now: datetime) -> Iterator[Sequence]:
         """Decide about an owner, unless something has to be done before."""
         door = self._ledger.door(pod)
-        first = self._before_gate(pod, now) if door == 1 else self._before_scheduling(pod, now)
+        first = (self._before_gate if door == 1 else self._before_scheduling)(pod, at, now)
         if first is not None:
             yield from first
             return
         view = self._view(pod, door, now)
         yield from self._carry_out(decide(view, self._ledger.policy, now), view, now)
 
-    def _before_gate(self, pod: Pod, now: datetime) -> tuple[Sequence, ...] | None:
+    def _before_gate(self, pod: Pod, at: Stage, now: datetime) -> tuple[Sequence, ...] | None:
         """What keeps an owner at the gate from being decided now; None if nothing does."""
         ledger = self._ledger
-        if pod.gates != (CLAIM_GATE,) or self._queue.has(pod):
+        if pod.gates != (CLAIM_GATE,) or at is Stage.PARKED:
             return ()  # Other gates come first; their removal brings us back.
         ledger.state.unexpect(pod.key)  # No handover of it is in progress any more.
         new_until = self._new_until(pod, now)
@@ -79,14 +76,14 @@ class OwnerController:
             return ()
         return None
 
-    def _before_scheduling(self, pod: Pod, now: datetime) -> tuple[Sequence, ...] | None:
+    def _before_scheduling(self, pod: Pod, at: Stage, now: datetime) -> tuple[Sequence, ...] | None:
         """What keeps a pod of our scheduler from being decided now; None if nothing does."""
         ledger = self._ledger
         if pod.unjudged:
             return self._mark_stuck(pod, cannot_judge(pod.unjudged), now, SCHEDULER_ERROR)
-        if self._queue.has(pod):
-            return self._prepare(pod, self._queue.node_for(pod), now)
-        if ledger.latched(pod):
+        if at is Stage.PARKED:
+            return self._prepare(pod, ledger.parked[pod.key][1].node, now)
+        if at is Stage.LATCHED:
             return ()
         ledger.state.unexpect(pod.key)  # No handover of it is in progress any more.
         unmounted = ledger.volumes.refusal(pod)
@@ -98,11 +95,12 @@ class OwnerController:
         for refusal in found.refused:
             if refusal.failed:  # The time that the attempt took was not the owner's.
                 ledger.agenda.touch(hold_subject(refusal.parent))
-                ledger.waiting[pod.key] = now
+                memory = ledger.pod_memory[pod.uid]
+                ledger.pod_memory[pod.uid] = replace(memory, since=now)
         return OwnerView(
             pod,
             door,
-            ledger.waiting.get(pod.key, now),
+            ledger.pod_memory[pod.uid].since or now,
             found,
             partial(self._free_room, pod, now),
             partial(way_into_a_hold, ledger, pod, now),
@@ -130,7 +128,7 @@ class OwnerController:
         ledger, pod, found = self._ledger, view.pod, view.found
         match move:
             case Park(offer):
-                self._queue.park(pod, offer)
+                park(ledger, pod, offer)
                 if view.door == 2:
                     yield from self._prepare(pod, offer.node, now)
             case Wait():
@@ -143,11 +141,11 @@ class OwnerController:
                 yield Sequence(Work.RELEASE, (pod_subject(pod.key),), ((ungate(pod),),))
                 yield telling(tell_pod(pod, "NotMatched", found.why, now))
             case WaitForNode(node, until):
-                ledger.stuck.pop(pod.key, None)
+                ledger.agenda.stop_waiting(pod_subject(pod.key), ANY_ROOM)
                 self._wait(pod, Wait(until))
                 ledger.agenda.wait(pod_subject(pod.key), on=node_changed(node))
             case TakeFreeRoom(node):
-                ledger.stuck.pop(pod.key, None)
+                ledger.agenda.stop_waiting(pod_subject(pod.key), ANY_ROOM)
                 self._note_missed(found)
                 yield self._begin(pod, node, latch_free_room(pod, node, ledger.policy.namespace))
             case Preempt(offer, wait):
@@ -169,10 +167,10 @@ class OwnerController:
     def _wait(self, pod: Pod, wait: Wait) -> None:
         ledger, subject = self._ledger, pod_subject(pod.key)
         if wait.room:
-            ledger.stuck[pod.key] = None
+            ledger.agenda.wait(subject, on=ANY_ROOM)
         for node in wait.nodes:
             ledger.agenda.wait(subject, on=node_changed(node))
-            ledger.spares.dismiss(node)
+            dismiss(ledger, node)
         if wait.until is not None:
             ledger.agenda.later(subject, wait.until)
 
@@ -185,7 +183,8 @@ class OwnerController:
 
     def _new_until(self, pod: Pod, now: datetime) -> datetime:
         """Until when an object that a new owner names may still be unseen: streams differ."""
-        return self._ledger.waiting.get(pod.key, now) + self._ledger.policy.first_look
+        since = self._ledger.pod_memory[pod.uid].since or now
+        return since + self._ledger.policy.first_look
 
     def _wait_for_volumes(self, pod: Pod, why: str, now: datetime) -> tuple[Sequence, ...]:
         """Say what is wrong with a pod's claims; a change of one of them brings us back."""
@@ -200,7 +199,7 @@ class OwnerController:
         ledger = self._ledger
         step = ledger.volumes.prepare(pod, ledger.nodes.get(node), now)
         if isinstance(step, str):
-            self._queue.unpark(pod, now)
+            unpark(ledger, pod.key, now)
             return self._mark_stuck(pod, f"on {node}: {step}", now)
         again = ledger.volumes.again_at(pod, now)
         if step is None and again is not None:
@@ -208,18 +207,22 @@ class OwnerController:
         return () if step is None else (step,)
 
     def _tell_once(self, pod: Pod, message: str, now: datetime) -> tuple[Sequence, ...]:
-        if self._told.get(pod.uid) == message:
+        if not self._is_new(pod, message):
             return ()
-        self._told[pod.uid] = message
         return (telling(tell_pod(pod, "Unschedulable", message, now, warn=True)),)
+
+    def _is_new(self, pod: Pod, message: str) -> bool:
+        """Note what is told of a pod; say whether it was not what was last told."""
+        memory = self._ledger.pod_memory[pod.uid]
+        self._ledger.pod_memory[pod.uid] = replace(memory, told=message)
+        return memory.told != message
 
     def _mark_stuck(
         self, pod: Pod, message: str, now: datetime, reason: str = "Unschedulable"
     ) -> tuple[Sequence, ...]:
         """Say it where people and autoscalers look: once for each new reason."""
         message = shortened(message)
-        if self._told.get(pod.uid) == message:
+        if not self._is_new(pod, message):
             return ()
-        self._told[pod.uid] = message
         mark = MarkUnschedulable(pod.key, pod.uid, message, now, reason)
         return (telling(mark, tell_pod(pod, "Unschedulable", message, now, warn=True)),)

@@ -10,110 +10,88 @@ moment. Door 2 does not need this: a latch is as important as a guardian.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
-from headroom.core.index_entries import By
+from headroom.core.index_entries import By, Entry
 from headroom.core.latches import kept_for
-from headroom.core.objects import Key, Placement, Pod
+from headroom.core.objects import Placement, Pod
 from headroom.core.resources import Resources
 from headroom.core.subjects import Awaited, Change, Subject
-from headroom.engine.agenda import Agenda
-from headroom.engine.fences.book import PutBack, Returning
-from headroom.engine.indexes import Index, drop
+
+if TYPE_CHECKING:
+    from headroom.engine.ledger import Ledger
 
 ANYWHERE = ""
-HANDOVER = "handover"  # through the gate, on a node
 
 Fits = Callable[[Pod], bool]
 
 
-class Contention:
-    """Who is on the way to which node, and which guardians could be in the way there."""
+def expect(ledger: Ledger, subject: Subject, node: str) -> None:
+    """Make no guardian for a node: its room is about to be free for somebody else."""
+    ledger.work.put(subject, (Entry(By.EXPECTED, node),))
 
-    def __init__(self, agenda: Agenda, index: Index[Key]) -> None:
-        self._agenda = agenda
-        self._index = index
-        self.returning = Returning()
-        self.put_back = PutBack()
-        self._expected: dict[str, dict[str, None]] = {}  # node → handovers and others on their way
-        self._making: dict[str, dict[str, None]] = {}  # the only node → holds that get a guardian
 
-    def begin(self, node: str) -> None:
-        """A handover through the gate begins on a node."""
-        self.expect(node, HANDOVER)
+def expect_no_more(ledger: Ledger, subject: Subject) -> None:
+    """They have come, or will not."""
+    for entry in ledger.work.put(subject)[0]:
+        left(ledger, str(entry.value))
 
-    def end(self, node: str) -> None:
-        """It has ended; the owners themselves may still be on their way."""
-        self.arrived(node, HANDOVER)
 
-    def expect(self, node: str, who: str) -> None:
-        """Room was made on a node for somebody else, who is on the way."""
-        self._expected.setdefault(node, {})[who] = None
+def left(ledger: Ledger, node: str) -> None:
+    """One less is on the way to a node."""
+    for pin in (node, ANYWHERE):
+        if may_make(ledger, pin):
+            ledger.agenda.wake(Awaited(Change.ARRIVALS, pin))
 
-    def arrived(self, node: str, who: str) -> None:
-        """They have come, or will not."""
-        drop(self._expected, node, who)
-        self.left(node)
 
-    def left(self, node: str) -> None:
-        """One less is on the way to a node."""
-        if self.may_make(node):
-            self._agenda.wake(Awaited(Change.ARRIVALS, node))
-        if self.may_make(ANYWHERE):
-            self._agenda.wake(Awaited(Change.ARRIVALS, ANYWHERE))
+def may_make(ledger: Ledger, pin: str) -> bool:
+    """Whether a guardian may be made now: no owner is on its way to where it may go."""
+    coming = (ledger.index.all(By.ARRIVING), ledger.work.all(By.EXPECTED))
+    return not any(pin in nodes if pin else nodes for nodes in coming)
 
-    def may_make(self, pin: str) -> bool:
-        """Whether a guardian may be made now: no owner is on its way to where it may go."""
-        arriving = self._index.all(By.ARRIVING)
-        if pin:
-            return pin not in arriving and pin not in self._expected
-        return not arriving and not self._expected
 
-    def wait(self, subject: Subject, pin: str) -> None:
-        """Look at a hold when its guardian may be made."""
-        self._agenda.wait(subject, on=Awaited(Change.ARRIVALS, pin))
+def in_flight(ledger: Ledger) -> int:
+    """How many guardians are being made, of whomever."""
+    return sum(map(len, ledger.work.all(By.MAKING).values()))
 
-    def making(self, hold: str, pin: str) -> None:
-        self._making.setdefault(pin, {})[hold] = None
 
-    def made(self, hold: str, pin: str) -> None:
-        drop(self._making, pin, hold)
+def being_made(ledger: Ledger, whole: str) -> frozenset[str]:
+    """The slots of a headroom, as holds, whose guardian is being made and not known yet."""
+    making = (each.identity for holds in ledger.work.all(By.MAKING).values() for each in holds)
+    return frozenset(hold for hold in making if hold.startswith(f"{whole}#"))
 
-    def in_flight(self) -> int:
-        """How many guardians are being made, of whomever."""
-        return sum(map(len, self._making.values()))
 
-    def being_made(self, whole: str) -> frozenset[str]:
-        """The slots of a headroom, as holds, whose guardian is being made and not known yet."""
-        making = (hold for holds in self._making.values() for hold in holds)
-        return frozenset(hold for hold in making if hold.startswith(f"{whole}#"))
+def seeking(ledger: Ledger) -> Iterator[Pod]:
+    """The guardians that wait for a node."""
+    return (ledger.pods[key] for keys in ledger.index.all(By.SEEKING).values() for key in keys)
 
-    def seeking(self, pods: dict[Key, Pod]) -> Iterator[Pod]:
-        """The guardians that wait for a node."""
-        return (pods[key] for keys in self._index.all(By.SEEKING).values() for key in keys)
 
-    def seekers(self, whole: str, pods: dict[Key, Pod]) -> frozenset[str]:
-        """The slots of a headroom, as holds, whose guardian waits for a node or is about to."""
-        waiting = map(kept_for, self.seeking(pods))
-        found = frozenset(hold for hold in waiting if hold.startswith(f"{whole}#"))
-        return found | self.being_made(whole)
+def seekers(ledger: Ledger, whole: str) -> frozenset[str]:
+    """The slots of a headroom, as holds, whose guardian waits for a node or is about to."""
+    waiting = map(kept_for, seeking(ledger))
+    found = frozenset(hold for hold in waiting if hold.startswith(f"{whole}#"))
+    return found | being_made(ledger, whole)
 
-    def blocks(self, node: str) -> bool:
-        """Whether a guardian is being made that could land on a node, and is not known yet."""
-        return node in self._making or ANYWHERE in self._making
 
-    def rivals(self, node: str, pods: dict[Key, Pod], priority: int, fits: Fits) -> list[Pod]:
-        """Guardians that wait for room and could take an owner's on this node.
+def blocks(ledger: Ledger, node: str) -> bool:
+    """Whether a guardian is being made that could land on a node, and is not known yet."""
+    making = ledger.work.all(By.MAKING)
+    return node in making or ANYWHERE in making
 
-        `fits` says whether one would find room there; those of one shape are asked about once.
-        """
-        known: dict[tuple[Resources, Placement], bool] = {}
-        found: list[Pod] = []
-        seeking = self._index.all(By.SEEKING)
-        for key in (*seeking.get(node, ()), *seeking.get(ANYWHERE, ())):
-            pod = pods[key]
-            shape = (pod.requests, pod.placement)
-            if pod.priority > priority and shape not in known:
-                known[shape] = fits(pod)
-            if pod.priority > priority and known[shape]:
-                found.append(pod)
-        return found
+
+def rivals(ledger: Ledger, node: str, priority: int, fits: Fits) -> list[Pod]:
+    """Guardians that wait for room and could take an owner's on this node.
+
+    `fits` says whether one would find room there; those of one shape are asked about once.
+    """
+    known: dict[tuple[Resources, Placement], bool] = {}
+    found: list[Pod] = []
+    waiting = ledger.index.all(By.SEEKING)
+    for key in (*waiting.get(node, ()), *waiting.get(ANYWHERE, ())):
+        pod = ledger.pods[key]
+        shape = (pod.requests, pod.placement)
+        if pod.priority > priority and shape not in known:
+            known[shape] = fits(pod)
+        if pod.priority > priority and known[shape]:
+            found.append(pod)
+    return found

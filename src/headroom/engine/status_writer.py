@@ -18,11 +18,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 from headroom.core.actions import Tell, WriteHeadroomStatus, WriteHoldStatus, WriteQuotaStatus
+from headroom.core.copying import replace
 from headroom.core.headrooms.events import tellings as headroom_tellings
 from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus
 from headroom.core.holds import Hold, HoldStatus
@@ -131,6 +132,7 @@ class StatusWriter:
         self._agenda = ledger.agenda
         self._doors = doors
         self._records: dict[Subject, _Record] = {}
+        self._unsettled: dict[Subject, None] = {}  # to be written, being written, or just written
         self._namespaces: dict[str, _Namespace] = {}
         self._sweep_at = SPARE_NAMESPACES
 
@@ -214,8 +216,10 @@ class StatusWriter:
         if known.done is not None and known.trusted(now):  # An earlier timer brought us here.
             self._agenda.later(_decided_as(subject), known.done + TRUST_OWN_WRITE)
         if status == change.before:
+            self._unsettled.pop(subject, None)
             self._withdraw(subject)
             return
+        self._unsettled[subject] = None
         if self._agenda.busy(subject) or self._agenda.resting(subject, now):
             return  # The agenda brings it back.
         if not self._may_write(subject, known, change.news, now):
@@ -231,6 +235,15 @@ class StatusWriter:
         yield Sequence(Work.STATUS, (subject,), ((change.write,),))
         for tell in change.tells(change.before if known.told is None else known.told):
             yield telling(tell)
+
+    def is_due(self, subject: Subject, now: datetime) -> bool:
+        """Whether a hold is decided for the sake of its status.
+
+        It is once after each write, and as long as its status waits or was not shown in time.
+        """
+        known = self._records.get(subject)
+        lost = known is not None and known.written is not None and not known.trusted(now)
+        return lost or subject in self._unsettled
 
     def delay(self, parent: Parent, until: datetime) -> None:
         """Write the first status of a headroom not before this moment."""
@@ -258,6 +271,7 @@ class StatusWriter:
         if known is None or known.uid != write.parent.uid:
             return
         self._records[subject] = replace(known, written=None)
+        self._unsettled[subject] = None
         hold = self._ledger.holds.get(str(write.parent))
         if isinstance(write, WriteHoldStatus) and hold is not None:
             self._as_shown(hold)
@@ -266,6 +280,7 @@ class StatusWriter:
     def forget(self, subject: Subject) -> None:
         """The object is gone."""
         self._records.pop(subject, None)
+        self._unsettled.pop(subject, None)
         self._withdraw(subject)
         self._agenda.forget(subject)
 
@@ -286,7 +301,7 @@ class StatusWriter:
         """How much is remembered."""
         each = self._namespaces.values()
         waiting = sum(len(space.waiting) + len(space.called) for space in each)
-        return len(self._records) + len(self._namespaces) + waiting
+        return len(self._records) + len(self._unsettled) + len(self._namespaces) + waiting
 
     def _may_write(self, subject: Subject, known: _Record, news: bool, now: datetime) -> bool:
         """Take the turn of a status, or wait for it."""

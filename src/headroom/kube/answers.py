@@ -25,7 +25,6 @@ class Details(msgspec.Struct, rename="camel"):
     name: str = ""
     kind: str = ""
     causes: tuple[Cause, ...] = ()
-    retry_after_seconds: float = 0.0
 
 
 class Status(msgspec.Struct):

@@ -128,6 +128,12 @@ class Client:
         """Close every connection."""
         await self._session.close()
 
+    async def __aenter__(self) -> Client:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
     @property
     def server_time(self) -> ServerTime:
         """The time of the server's clock."""

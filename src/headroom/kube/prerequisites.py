@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 import structlog
@@ -21,12 +20,10 @@ from headroom.kube.client import Client
 from headroom.kube.errors import KubeError
 from headroom.kube.outcomes import outcome_of, outcome_of_trouble
 from headroom.wire.kind_codecs import NATIVE, KindCodecs
-from headroom.wire.kinds import NAMESPACES, PRIORITY_CLASSES, Resource
+from headroom.wire.kinds import NAMESPACES, PRIORITY_CLASSES, Json, Resource
 from headroom.wire.manifests import priority_classes
 from headroom.wire.policy import policy_objects
 from headroom.wire.writes import Write
-
-Json = dict[str, Any]
 
 log = structlog.get_logger("headroom.kube")
 

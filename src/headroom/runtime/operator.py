@@ -91,13 +91,13 @@ class Operator:
         known: set[Key] = set()
         for _ in range(MOST_DRAINS):
             await asyncio.wait(working, timeout=DRAIN_S, return_when=asyncio.FIRST_COMPLETED)
-            came = self.engine.ledger.waiting.keys() - known
+            came = set(self.engine.ledger.waiting) - known
             known |= came
             self._withdraw()
             self.engine.let_go(self.clock.now())
             self._wake.set()
             await asyncio.wait(working, timeout=LET_GO_S, return_when=asyncio.FIRST_COMPLETED)
-            nobody_came = not came and known >= self.engine.ledger.waiting.keys()
+            nobody_came = not came and known >= set(self.engine.ledger.waiting)
             if nobody_came or any(task.done() for task in working):
                 return
 

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
+from prometheus_client import Counter
+
 from headroom.core.actions import (
     Action,
     CreateGuardian,
@@ -88,12 +90,17 @@ class LiveReport:
         self._metrics = metrics
         self._health = health
         self._announce = announce
-        self._log = get_logger()
+        self._log = get_logger().bind()  # Once: a logger that is not bound is built at each line.
         self._throttle = Throttle()
+        self._events: dict[type, Counter] = {}  # counters by label: finding one costs more than +1
+        self._writes: dict[tuple[type, type], Counter] = {}
 
     def observed(self, event: Event) -> None:
         what = type(event.thing) if isinstance(event, Seen) else type(event)
-        self._metrics.watch_events.labels(what.__name__).inc()
+        counter = self._events.get(what)
+        if counter is None:
+            counter = self._events[what] = self._metrics.watch_events.labels(what.__name__)
+        counter.inc()
 
     def synced(self) -> None:
         self._health.synced = True
@@ -118,7 +125,11 @@ class LiveReport:
 
     def acted(self, action: Action, outcome: Outcome) -> None:
         kind, result = type(action).__name__, type(outcome).__name__
-        self._metrics.actions.labels(kind, result).inc()
+        counter = self._writes.get((type(action), type(outcome)))
+        if counter is None:
+            counter = self._metrics.actions.labels(kind, result)
+            self._writes[type(action), type(outcome)] = counter
+        counter.inc()
         if isinstance(outcome, Done):
             self._log.debug(LogEvent.ACTION, action=kind, about=_about(action))
         elif isinstance(outcome, Denied | Invalid):

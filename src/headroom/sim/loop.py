@@ -100,7 +100,7 @@ class _Timer:
             self._cancelled = True
             self._callback, self._args = _nothing, ()
             if self.waiting:
-                self._loop.note_cancelled()
+                self._loop.note_cancelled(self._moment)
 
 
 def _nothing() -> None:
@@ -145,6 +145,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._timers: dict[float, list[_Timer]] = {}
         self._waiting = 0  # queued timers
         self._cancelled = 0  # cancelled timers that are still queued
+        self._stale: set[float] = set()  # the times that they have
         self._failures: list[BaseException] = []
         self.on_jump: Callable[[float], None] | None = None  # called before the clock jumps
         super().__init__()
@@ -218,6 +219,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._soon.clear()
         self._timers.clear()
         self._moments.clear()
+        self._stale.clear()
 
     def run_to(self, limit: float) -> bool:
         """Run everything up to `limit` and set the clock to it; False if nothing is left to run."""
@@ -245,7 +247,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Run until the loop is stopped; asyncio's loop calls this."""
         soon = self._soon
         while True:
-            if self._cancelled:
+            while self._stale and self._moments[0] in self._stale:
                 self._drop_cancelled()
             self._move_on()
             while self._moments and self._moments[0] <= self._now:
@@ -285,7 +287,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def _take_due(self) -> None:
         """Make the timers with the earliest time ready, in the order in which they were set."""
-        timers = self._timers.pop(heappop(self._moments))
+        moment = heappop(self._moments)
+        timers = self._timers.pop(moment)
+        self._stale.discard(moment)
         for timer in timers:
             timer.waiting = False
             self._cancelled -= timer._cancelled
@@ -293,34 +297,33 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._soon.extend(timers)
 
     def _drop_cancelled(self) -> None:
-        """Remove cancelled timers at the earliest time, and all of them if they are too many."""
-        if self._waiting > FEW_TIMERS and self._cancelled > MOST_CANCELLED * self._waiting:
-            for moment in tuple(self._timers):
-                self._drop_at(moment)
-            self._moments = list(self._timers)
-            heapify(self._moments)
-        while self._cancelled and self._drop_at(self._moments[0]):
+        """Remove the cancelled timers that have the earliest time."""
+        moment = self._moments[0]
+        self._drop_at(moment)
+        if moment not in self._timers:
             heappop(self._moments)
 
-    def _drop_at(self, moment: float) -> bool:
-        """Remove the cancelled timers of a time; return whether no timer is left."""
-        timers = self._timers[moment]
+    def _drop_at(self, moment: float) -> None:
+        """Remove the cancelled timers of a time, and the time if no timer is left."""
+        self._stale.discard(moment)
+        timers = self._timers.pop(moment)
         left = [timer for timer in timers if not timer._cancelled]
-        if len(left) == len(timers):
-            return False
         for timer in timers:
             timer.waiting = not timer._cancelled
         self._waiting -= len(timers) - len(left)
         self._cancelled -= len(timers) - len(left)
         if left:
             self._timers[moment] = left
-        else:
-            del self._timers[moment]
-        return not left
 
-    def note_cancelled(self) -> None:
-        """A queued timer was cancelled."""
+    def note_cancelled(self, moment: float) -> None:
+        """A queued timer was cancelled; if these are too many, all of them are removed."""
         self._cancelled += 1
+        self._stale.add(moment)
+        if self._waiting > FEW_TIMERS and self._cancelled > MOST_CANCELLED * self._waiting:
+            for each in tuple(self._stale):
+                self._drop_at(each)
+            self._moments = list(self._timers)
+            heapify(self._moments)
 
     def _note_failure(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         cause = context.get("exception")

@@ -20,10 +20,9 @@ from headroom.kube.answers import Answer, refusal
 from headroom.kube.client import Client
 from headroom.kube.errors import RequestRefused
 from headroom.wire.errors import UNREADABLE_JSON
+from headroom.wire.kinds import Json
 from headroom.wire.webhook import REGISTRATIONS, SECRETS, WEBHOOK_NAME
 from headroom.wire.writes import STRATEGIC_PATCH
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ them; here are the names, columns and versions around it. The same text is commi
 
 from __future__ import annotations
 
-from headroom.wire.kinds import CLAIM_INDEXES, HEADROOMS, HOLDS, SLOT_SETS, Resource
-from headroom.wire.schema.crd import AGE, OUR_LABELS, Json, column, crd, crd_version
+from headroom.wire.kinds import CLAIM_INDEXES, HEADROOMS, HOLDS, SLOT_SETS, Json, Resource
+from headroom.wire.schema.crd import AGE, OUR_LABELS, column, crd, crd_version
 from headroom.wire.schema.own import known
 
 # Not the name of a kind: kubectl takes `headroom` for the category first, and then refuses a name.

@@ -34,7 +34,6 @@ from headroom.wire.kinds import (
     Resource,
 )
 from headroom.wire.objects.budgets import decode_budget
-from headroom.wire.objects.growth.autoscalers import decode_autoscaler
 from headroom.wire.objects.headrooms import decode_headroom
 from headroom.wire.objects.holds import decode_hold
 from headroom.wire.objects.nodes import decode_namespace, decode_node
@@ -49,14 +48,13 @@ from headroom.wire.objects.reader import (
     to_text,
 )
 from headroom.wire.objects.resourcequotas import decode_resource_quota
-from headroom.wire.objects.slotsets import decode_slot_set
 from headroom.wire.objects.volumes import (
     decode_claim,
     decode_node_drivers,
     decode_storage_class,
     decode_volume,
 )
-from headroom.wire.objects.workloads import decode_workload
+from headroom.wire.objects.workloads import decode_autoscaler, decode_slot_set, decode_workload
 from headroom.wire.safe_decode import contained
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
@@ -136,17 +134,6 @@ DECODERS: dict[Resource, Decode] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ListPage:
-    """One page of a list; `problems` are the objects on it that could not be read."""
-
-    items: tuple[Thing, ...]
-    version: str
-    continue_token: str = ""
-    remaining: int = 0
-    problems: tuple[DecodeError, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class RawPage:
     """One page of a list, cut into its objects, of which none has been read."""
 
@@ -199,22 +186,6 @@ def cut_list(resource: Resource, data: bytes) -> RawPage:
         version=metadata.resource_version or "",
         continue_token=metadata.next_page or "",
         remaining=metadata.remaining_item_count or 0,
-    )
-
-
-def decode_list(resource: Resource, data: bytes, decode: DecodeThing = decode_thing) -> ListPage:
-    """Read one page of a list; DecodeError only if the page itself makes no sense."""
-    page = cut_list(resource, data)
-    items: list[Thing] = []
-    problems: list[DecodeError] = []
-    for raw in page.items:
-        found = decode_item(resource, raw, decode)
-        if isinstance(found, DecodeError):
-            problems.append(found)
-        else:
-            items.append(found)
-    return ListPage(
-        tuple(items), page.version, page.continue_token, page.remaining, tuple(problems)
     )
 
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any
 
 from headroom.core.actions import Tell
 from headroom.core.derived_names import short_hash
-from headroom.wire.kinds import EVENTS
+from headroom.wire.kinds import EVENTS, Json
 from headroom.wire.times import format_micro_time, format_time
 from headroom.wire.writes import MERGE_PATCH, Write
 
@@ -21,8 +20,6 @@ COMPONENT = "headroom"
 _LONGEST_MESSAGE = 1024
 _LONGEST_NAME = 253 - 9
 _IDENTITY = 16  # bytes of a hash: no two Tells of a lifetime are taken for one
-
-Json = dict[str, Any]
 
 
 def event_namespace(tell: Tell) -> str:

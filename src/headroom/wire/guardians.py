@@ -46,6 +46,7 @@ from headroom.core.names import (
 from headroom.core.objects import HostPort, Parent
 from headroom.core.resources import EMPTY, Resources
 from headroom.wire.amounts import overhead_of, requirements_json
+from headroom.wire.kinds import Json
 from headroom.wire.limits import limits_of
 from headroom.wire.namespaces import seen_from
 from headroom.wire.node_pin import away_from, next_to, pinned_to
@@ -59,8 +60,6 @@ _PAUSE_USER = 65535
 _CARRIED = ("nodeSelector", "tolerations", "topologySpreadConstraints")
 _NOTHING = {"cpu": "0", "memory": "0"}  # Said in words, so that no LimitRange adds a default.
 _RUNTIME = ("runtimeClassName", "overhead")
-
-Json = dict[str, Any]
 
 
 def guardian_json(action: CreateGuardian, image: str = PAUSE_IMAGE) -> Json:

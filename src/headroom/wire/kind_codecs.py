@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -24,7 +24,7 @@ from headroom.wire.crds import crds
 from headroom.wire.decode import DECODERS, Decode
 from headroom.wire.dialect import Dialect, Rival
 from headroom.wire.guardians import PAUSE_IMAGE
-from headroom.wire.kinds import HEADROOMS, HOLDS, NAMESPACES, NODES, PODS, Resource, find_kind
+from headroom.wire.kinds import HEADROOMS, HOLDS, NAMESPACES, NODES, PODS, Json, Resource, find_kind
 from headroom.wire.objects.metadata import KEPT_ANNOTATIONS, AnnotationReader
 from headroom.wire.objects.pods import decode_pod
 from headroom.wire.objects.reader import to_text
@@ -33,9 +33,6 @@ from headroom.wire.safe_decode import contained
 from headroom.wire.schema.notation import Catalogue
 from headroom.wire.schema.own import known
 from headroom.wire.writes import Write
-
-# Objects of the API are open-ended JSON.
-Json: TypeAlias = dict[str, Any]
 
 WATCHED = (NAMESPACES, NODES, PODS, HOLDS, HEADROOMS)
 

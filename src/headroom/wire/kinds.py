@@ -7,9 +7,13 @@ A dialect adds its kinds by making further `Resource` values.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from headroom.core.names import GROUP, VERSION
+
+Json: TypeAlias = dict[str, Any]
+"""An object of the API, which is open-ended JSON."""
 
 FOREIGN_GROUPS = {
     "autoscaling.x-k8s.io": "capacitybuffer",

@@ -8,7 +8,6 @@ pods: the admission policy, or the webhook (`install.webhook`). Nothing here rea
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
 
 from headroom.core.names import (
     API_VERSION,
@@ -24,11 +23,9 @@ from headroom.wire.install.pods import Program, deployment, disruption_budget, n
 from headroom.wire.install.rights import ACCOUNT, rights, served_namespaces
 from headroom.wire.install.webhook import webhook_objects
 from headroom.wire.kind_codecs import NATIVE, KindCodecs
+from headroom.wire.kinds import Json
 from headroom.wire.policy import policy_objects
 from headroom.wire.rbac import LABELS
-
-# Objects of the API are open-ended JSON.
-Json: TypeAlias = dict[str, Any]
 
 NAMESPACE = "headroom-system"
 PROBES_PORT = 8080

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from headroom.core.names import NAMESPACE_LABEL
+from headroom.wire.kinds import Json
+from headroom.wire.node_pin import mapping_in
 
-Json = dict[str, Any]
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _PARTS = ("podAffinity", "podAntiAffinity")
@@ -39,7 +40,7 @@ def _rewritten(name: str, part: Mapping[str, Any], lodging: str, home: str) -> J
         rewritten[_PREFERRED] = [
             {**each, _TERM: term} if isinstance(each, Mapping) else each
             for each in part[_PREFERRED]
-            for term in _terms(name, _mapping(each).get(_TERM), lodging, home)
+            for term in _terms(name, mapping_in(each).get(_TERM), lodging, home)
         ]
     return rewritten
 
@@ -65,9 +66,5 @@ def _terms(name: str, term: object, lodging: str, home: str) -> Iterator[object]
 
 
 def _also(selector: Mapping[str, Any], home: str) -> Json:
-    labels = {**_mapping(selector.get("matchLabels")), NAMESPACE_LABEL: home}
+    labels = {**mapping_in(selector.get("matchLabels")), NAMESPACE_LABEL: home}
     return {**selector, "matchLabels": labels}
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from headroom.core.objects import LabelSelector, PodTerm
+from headroom.wire.kinds import Json
 
-Json = dict[str, Any]
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def pinned_to(node: str, affinity: Mapping[str, Any]) -> Json:
     """Give the affinity with the node's name demanded by every alternative it allows."""
-    node_affinity = _mapping(affinity.get("nodeAffinity"))
+    node_affinity = mapping_in(affinity.get("nodeAffinity"))
     required = node_affinity.get(_REQUIRED)
     if isinstance(required, Mapping):
         terms = _with_name(node, required.get("nodeSelectorTerms") or [])
@@ -51,7 +51,7 @@ def _term(term: PodTerm) -> Json:
 
 
 def _demanding(part: str, term: Json, affinity: Mapping[str, Any]) -> Json:
-    old = _mapping(affinity.get(part))
+    old = mapping_in(affinity.get(part))
     return {**affinity, part: {**old, _REQUIRED: [*(old.get(_REQUIRED) or []), term]}}
 
 
@@ -69,5 +69,6 @@ def _named(node: str) -> Json:
     return {"key": "metadata.name", "operator": "In", "values": [node]}
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
+def mapping_in(value: object) -> Mapping[str, Any]:
+    """A value that should be an object; an empty one in place of anything else."""
     return value if isinstance(value, Mapping) else {}

@@ -6,14 +6,12 @@ made anew under the old name, or changed meanwhile, is not touched.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import replace
 
 from headroom.core.objects import Parent
-from headroom.wire.kinds import Resource
+from headroom.wire.kinds import Json, Resource
 from headroom.wire.writes import JSON_PATCH, Write
-
-# Objects of the API are open-ended JSON.
-Json = dict[str, Any]
 
 
 def whole_status(resource: Resource, parent: Parent, status: Json, version: str = "") -> Write:
@@ -54,3 +52,21 @@ def changed(
         JSON_PATCH,
         guarded=bool(parent.uid),
     )
+
+
+def deletion(resource: Resource, parent: Parent) -> Write:
+    """Delete an object, if it is still the one that is meant."""
+    body: Json = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
+    if parent.uid:
+        body["preconditions"] = {"uid": parent.uid}
+    namespace = parent.namespace if resource.namespaced else ""
+    return Write("delete", resource, namespace, parent.name, body)
+
+
+def annotated(write: Write, annotations: Mapping[str, str]) -> Write:
+    """The same write, which puts these annotations on its object as well."""
+    if not isinstance(write.body, dict):
+        return write
+    metadata = write.body.get("metadata", {})
+    told = {**metadata.get("annotations", {}), **annotations}
+    return replace(write, body={**write.body, "metadata": {**metadata, "annotations": told}})

@@ -9,8 +9,6 @@ labels that a template asks for.
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from headroom.core.actions import CreateSlotSet, WriteOverhead
@@ -18,12 +16,10 @@ from headroom.core.headrooms.nodeoverhead import NOWHERE, Overhead
 from headroom.core.headrooms.slotsets import key_of
 from headroom.core.names import GROUP, LOCKED_CLASS, PARENT_ANNOTATION, SHAPE_ANNOTATION
 from headroom.wire.guardians import container_json, owned_by, pause_spec, port_json
-from headroom.wire.kinds import DAEMON_SETS, SLOT_SETS
+from headroom.wire.kinds import DAEMON_SETS, SLOT_SETS, Json
 from headroom.wire.node_pin import pinned_to
 from headroom.wire.rbac import LABELS
 from headroom.wire.writes import JSON_PATCH, Write
-
-Json = dict[str, Any]
 
 OVERHEAD_LABEL = f"{GROUP}/overhead"  # on no pod: what the DaemonSet would look for
 

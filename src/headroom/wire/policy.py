@@ -10,7 +10,6 @@ with a dialect whose pods ask by annotation, about such pods anywhere. Needs Kub
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
 
 from headroom.core.names import (
     API_VERSION,
@@ -21,10 +20,7 @@ from headroom.core.names import (
     INDEX_NAME,
     ROLE_LABEL,
 )
-from headroom.wire.kinds import CLAIM_INDEXES
-
-# Objects of the API are open-ended JSON.
-Json: TypeAlias = dict[str, Any]
+from headroom.wire.kinds import CLAIM_INDEXES, Json
 
 POLICY_NAME = "claim-gate.headroom.dev"
 ASKS_POLICY_NAME = "asks-gate.headroom.dev"

@@ -5,10 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
-# Objects of the API are open-ended JSON.
-Json: TypeAlias = dict[str, Any]
+from headroom.wire.kinds import Json
 
 RBAC = "rbac.authorization.k8s.io"
 READ = ("get", "list", "watch")

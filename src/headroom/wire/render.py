@@ -6,7 +6,7 @@ of the same name made meanwhile is never touched. What comes back is read by the
 
 from __future__ import annotations
 
-from typing import Any, assert_never
+from typing import assert_never
 
 import msgspec
 
@@ -58,23 +58,24 @@ from headroom.wire.guardians import (
     latch_json,
     latch_metadata,
 )
-from headroom.wire.kinds import CLAIM_INDEXES, HOLDS, PODS, Resource, find_kind
-from headroom.wire.objectpatches import whole_status
+from headroom.wire.kinds import (
+    CLAIM_INDEXES,
+    HOLDS,
+    PODS,
+    VOLUME_CLAIMS,
+    VOLUMES,
+    Json,
+    Resource,
+    find_kind,
+)
+from headroom.wire.objectpatches import deletion, whole_status
 from headroom.wire.objects.statuses import HEADROOM_STATUS, HOLD_STATUS
+from headroom.wire.objects.volumes import BOUND_BY_CONTROLLER, SELECTED_NODE
 from headroom.wire.overheads import companion_write
 from headroom.wire.times import format_time
-from headroom.wire.volumewrites import volume_write
-from headroom.wire.writes import (
-    APPLY_PATCH,
-    JSON_PATCH,
-    MERGE_PATCH,
-    STRATEGIC_PATCH,
-    Write,
-)
+from headroom.wire.writes import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, Write
 
 FIELD_MANAGER = "headroom"
-
-Json = dict[str, Any]
 
 
 def render(action: Action, image: str = PAUSE_IMAGE) -> Write:
@@ -123,7 +124,7 @@ def render(action: Action, image: str = PAUSE_IMAGE) -> Write:
             shown = HEADROOM_STATUS.write(action.status)
             return whole_status(_resource(action.parent), action.parent, shown)
         case DeleteObject(parent) if find_kind(parent.api_version, parent.kind) == HOLDS:
-            return _delete_object(parent)
+            return deletion(_resource(parent), parent)
         case RestoreObject(parent, raw):
             made = msgspec.json.decode(raw)
             return Write("create", _resource(parent), parent.namespace, "", made)
@@ -241,13 +242,6 @@ def _delete(action: DeletePod | EndPod, grace: Json | None = None) -> Write:
     return Write("delete", PODS, action.key.namespace, action.key.name, body)
 
 
-def _delete_object(parent: Parent) -> Write:
-    body: Json = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
-    if parent.uid:
-        body["preconditions"] = {"uid": parent.uid}
-    return Write("delete", _resource(parent), parent.namespace, parent.name, body)
-
-
 def _ungate(action: Ungate) -> Write:
     gate = f"/spec/schedulingGates/{action.index}"
     tests = [{"op": "test", "path": f"{gate}/name", "value": action.gate}]
@@ -314,3 +308,29 @@ def _with_uid(uid: str) -> Json:
 def _claim(parent: Parent) -> dict[str, str]:
     claim = {CLAIMED_ANNOTATION: parent.whole, CLAIMED_UID_ANNOTATION: parent.uid}
     return {**claim, CLAIMED_SLOT_ANNOTATION: parent.slot} if parent.slot else claim
+
+
+def volume_write(action: SelectNode | PromiseVolume) -> Write:
+    """The request that chooses a claim's node, or promises a volume to a claim."""
+    if isinstance(action, SelectNode):
+        metadata = {"uid": action.uid, "annotations": {SELECTED_NODE: action.node}}
+        namespace, name = action.key.namespace, action.key.name
+        body = {"metadata": metadata}
+        return Write(
+            "patch", VOLUME_CLAIMS, namespace, name, body, content_type=MERGE_PATCH, guarded=True
+        )
+    claim = {
+        "apiVersion": VOLUME_CLAIMS.api_version,
+        "kind": VOLUME_CLAIMS.kind,
+        "namespace": action.claim.namespace,
+        "name": action.claim.name,
+        "uid": action.claim_uid,
+    }
+    notes = {BOUND_BY_CONTROLLER: "yes"}
+    promise = {
+        "metadata": {"resourceVersion": action.version, "annotations": notes},
+        "spec": {"claimRef": claim},
+    }
+    return Write(
+        "patch", VOLUMES, "", action.volume, promise, content_type=MERGE_PATCH, guarded=True
+    )

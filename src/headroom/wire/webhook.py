@@ -8,9 +8,8 @@ itself, in the words of `wire.policy`, so that few pods make a call. `headroom.w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
 
-from headroom.wire.kinds import Resource
+from headroom.wire.kinds import Json, Resource
 from headroom.wire.policy import (
     ASKS_POLICY_NAME,
     NEW_PODS,
@@ -21,9 +20,6 @@ from headroom.wire.policy import (
     opted_in,
     where_pods_may_ask,
 )
-
-# Objects of the API are open-ended JSON.
-Json: TypeAlias = dict[str, Any]
 
 WEBHOOK_NAME = "headroom-webhook"  # of its account, roles, Secret, Service and registration
 CLAIMS_PATH = "/claims"

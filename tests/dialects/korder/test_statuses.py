@@ -13,8 +13,12 @@ from headroom.core.holds import HoldStatus, OwnerUse
 from headroom.core.objects import Condition
 from headroom.core.resources import EMPTY
 from headroom.core.tickets.values import Chronicle
-from headroom.dialects.korder.orderstatus import order_status_json, order_status_of
-from headroom.dialects.korder.ticketstatus import ticket_status_json, ticket_status_of
+from headroom.dialects.korder.statuses import (
+    order_status_json,
+    order_status_of,
+    ticket_status_json,
+    ticket_status_of,
+)
 from headroom.wire.objects.reader import to_text
 from tests.builders import resources
 from tests.dialects.korder.things import order, refusals, ticket

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from headroom.cli.analysis.demand import KnownArrivals
+from headroom.cli.files import write_file
 from headroom.cli.output import columns
 from headroom.core.names import API_VERSION
 from headroom.core.promise.settings import DAY, HOUR
@@ -174,3 +176,16 @@ def reasons(answer: Recommendation) -> tuple[str, ...]:
 def table_rows(answer: Recommendation) -> tuple[tuple[str, ...], ...]:
     """The policies as rows of a table."""
     return tuple(_cells(answer, answer.study.rows[kind]) for kind in Sizing)
+
+
+def write_series(path: Path, study: Study) -> None:
+    """Write the size at each change, in seconds of the trace, with the training part first."""
+    outcomes = (study.trained, study.rows[Sizing.ADAPTIVE].outcome)
+    lines = ["second,slots"]
+    last = -1
+    for outcome in outcomes:
+        for second, slots in zip(*outcome.sizes, strict=True):
+            if slots != last:
+                lines.append(f"{second:.12g},{slots}")
+                last = slots
+    write_file(path, "\n".join([*lines, ""]))

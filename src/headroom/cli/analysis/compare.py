@@ -57,10 +57,10 @@ def compare(
     """Play the same world under several configurations, side by side."""
     from headroom.cli.analysis import comparisons
     from headroom.cli.analysis.configurations import configurations
-    from headroom.cli.analysis.files import write_file
     from headroom.cli.analysis.inputs import length, ratio
     from headroom.cli.analysis.runs import Promise
     from headroom.cli.dialects import chosen
+    from headroom.cli.files import write_file
     from headroom.cli.playback.dialect_detection import dialects_in, once
     from headroom.wire.yamls.documents import read_text
 

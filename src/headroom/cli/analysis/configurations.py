@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from headroom.cli.errors import Misuse
+from headroom.cli.files import text_of
+from headroom.cli.formats.forms import split
 from headroom.core.names import API_VERSION
 from headroom.wire.kinds import HEADROOMS
 from headroom.wire.yamls import Document, ManifestError, dump_all, load
@@ -109,13 +111,9 @@ def _distinct(found: list[Configuration]) -> list[Configuration]:
 
 def _documents(path: Path, read: Read) -> list[Document]:
     try:
-        return load(read(path), str(path))
+        return load(text_of(path, read), str(path))
     except ManifestError as error:
         raise Misuse(str(error)) from error
-    except OSError as error:
-        raise Misuse(f"{path}: cannot be read: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise Misuse(f"{path}: cannot be read: not a text file") from error
 
 
 def _has_scenario(documents: Sequence[Document]) -> bool:
@@ -145,18 +143,7 @@ def _values(text: str, documents: Iterable[Sequence[Document]]) -> list[Variatio
     if not known:
         whose = f"{kind}/{name}" if name else kind
         raise Misuse(f"--vary {text!r}: there is no {whose} in the files")
-    return [Variation(kind, name, path, _value(part)) for part in _split(listed)]
-
-
-def _split(text: str) -> list[str]:
-    """Split at commas that are not within brackets."""
-    parts, depth, begin = [], 0, 0
-    for index, letter in enumerate(text):
-        depth += (letter in "[{") - (letter in "]}")
-        if letter == "," and depth == 0:
-            parts.append(text[begin:index])
-            begin = index + 1
-    return [part.strip() for part in (*parts, text[begin:])]
+    return [Variation(kind, name, path, _value(part.strip())) for part in split(listed, "[{", "]}")]
 
 
 def _value(text: str) -> Any:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from headroom.cli.errors import Misuse
 from headroom.wire.times import parse_time
 from headroom.wire.traces.parser import Arrival
 from headroom.wire.traces.series import Series, series_of
@@ -95,19 +94,13 @@ def from_files(
     paths: Sequence[Path], where: Where, selector: LabelSelector | None
 ) -> KnownArrivals:
     """The pods of a dump or of manifests, or all pods of a simulation's result."""
+    from headroom.cli.files import text_of
     from headroom.cli.source import read_world
     from headroom.wire.yamls import load
     from headroom.wire.yamls.documents import read_text
 
     if len(paths) == 1:
-        try:
-            documents = load(read_text(paths[0]), str(paths[0]))
-        except OSError as trouble:
-            words = trouble.strerror or str(trouble)
-            raise Misuse(f"--from {paths[0]}: {words}") from trouble
-        except UnicodeDecodeError as trouble:
-            raise Misuse(f"--from {paths[0]}: not a text file") from trouble
-        for document in documents:
+        for document in load(text_of(paths[0], read_text, "--from"), str(paths[0])):
             if document.data.get("kind") == "Result" and document.data.get("journal"):
                 return from_run(document.data, str(paths[0]))
     named = ", ".join(map(str, paths))

@@ -138,8 +138,9 @@ def _with_manifest(
 
 
 def _write(answer: Recommendation, series: Path | None, html: Path | None) -> None:
-    from headroom.cli.analysis.files import write_file, write_series
+    from headroom.cli.analysis.answers import write_series
     from headroom.cli.analysis.pictures import page
+    from headroom.cli.files import write_file
 
     if series is not None:
         write_series(series, answer.study)

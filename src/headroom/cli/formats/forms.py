@@ -52,7 +52,7 @@ def read_form(text: str) -> Form:
     try:
         if look is Layout.JSONPATH:
             return Form(look, template=parse_template(argument))
-        return Form(look, columns=tuple(_column(each) for each in _split(argument)))
+        return Form(look, columns=tuple(_column(each) for each in split(argument, "[(", "])")))
     except BadPath as trouble:
         raise Misuse(f"-o {word}: {trouble}") from trouble
 
@@ -67,11 +67,11 @@ def _column(text: str) -> tuple[str, Path]:
     return heading, parse_path(path)
 
 
-def _split(text: str) -> list[str]:
-    """Split at commas, except those inside brackets."""
+def split(text: str, opening: str, closing: str) -> list[str]:
+    """Split at commas, except those inside brackets of these kinds."""
     found, depth = [""], 0
     for letter in text:
-        depth += (letter in "[(") - (letter in "])")
+        depth += (letter in opening) - (letter in closing)
         if letter == "," and not depth:
             found.append("")
         else:

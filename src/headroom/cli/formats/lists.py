@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headroom.cli.errors import Misuse
+from headroom.cli.errors import parsed
 from headroom.cli.formats.evaluate import filled_in, found_by, shown
 from headroom.cli.formats.forms import Form, Layout
 from headroom.cli.output import OutputFormat, columns, document, documents, objects
@@ -31,10 +31,7 @@ class RowFilter:
     @classmethod
     def by(cls, namespace: str, selector: str) -> RowFilter:
         """Parse the selector; raise Misuse if it is wrong."""
-        try:
-            return cls(namespace, parse_selector(selector))
-        except ValueError as trouble:
-            raise Misuse(f"-l {selector}: {trouble}") from trouble
+        return cls(namespace, parsed(f"-l {selector}", parse_selector, selector))
 
     def of(self, table: Table, names: Sequence[str]) -> Table:
         """The table with the selected rows; for one namespace without the namespace column."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from headroom.cli.formats.progress import waiting
 from headroom.cli.output import say
@@ -18,10 +17,9 @@ from headroom.kube.cluster import KubeCluster
 from headroom.kube.errors import NoSuchKind
 from headroom.kube.kubeconfig import find_access
 from headroom.kube.versions import read_version, trouble_with
-from headroom.wire.kinds import KINDS, Resource
+from headroom.wire.kinds import KINDS, Json, Resource
 from headroom.wire.webhook import REGISTRATIONS, SECRETS
 
-Json = dict[str, Any]
 FIELD_MANAGER = "headroom-install"
 APPLY = "application/apply-patch+yaml"
 RBAC = "rbac.authorization.k8s.io"
@@ -86,11 +84,9 @@ async def apply_all(
     objects: Sequence[Json], kubeconfig: str, context: str, dry: bool = False
 ) -> None:
     """Apply objects in order and report each; `dry`: the server only checks them."""
-    client = Client(find_access(kubeconfig, context))
-    server = client.access.endpoint.server
     query = f"?fieldManager={FIELD_MANAGER}&force=true" + ("&dryRun=All" if dry else "")
-    try:
-        with waiting(f"asking {server}"):
+    async with Client(find_access(kubeconfig, context)) as client:
+        with waiting(f"asking {client.access.endpoint.server}"):
             trouble = trouble_with(read_version(await KubeCluster(client).probe()))
         if trouble:
             say(f"warning: {trouble}")
@@ -100,23 +96,18 @@ async def apply_all(
             with waiting(_doing("applying", item, number, len(objects))):
                 answer = await client.send("PATCH", path, body, APPLY, repeatable=True)
             _tell(item, answer, "applied", dry)
-    finally:
-        await client.close()
 
 
 async def delete_all(
     objects: Sequence[Json], kubeconfig: str, context: str, dry: bool = False
 ) -> None:
     """Delete objects in order; missing objects are fine. `dry`: the server only checks."""
-    client = Client(find_access(kubeconfig, context))
-    try:
+    async with Client(find_access(kubeconfig, context)) as client:
         for number, item in enumerate(objects):
             path = path_of(item) + ("?dryRun=All" if dry else "")
             with waiting(_doing("deleting", item, number, len(objects))):
                 answer = await client.send("DELETE", path, repeatable=True)
             _tell(item, answer, "deleted", dry)
-    finally:
-        await client.close()
 
 
 def _doing(what: str, item: Json, number: int, count: int) -> str:

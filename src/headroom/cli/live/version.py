@@ -44,11 +44,8 @@ def _asked(kubeconfig: str, context: str) -> Abilities:
     from headroom.kube.kubeconfig import find_access
 
     async def ask() -> Abilities:
-        client = Client(find_access(kubeconfig, context))
-        try:
+        async with Client(find_access(kubeconfig, context)) as client:
             return await abilities(client, await KubeCluster(client).probe())
-        finally:
-            await client.close()
 
     return asyncio.run(ask())
 

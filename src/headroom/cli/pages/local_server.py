@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from aiohttp import web
 
-from headroom.cli.errors import Misuse
+from headroom.cli.errors import Misuse, parsed
 from headroom.cli.output import put, say
 from headroom.dashboard.access import Local, is_loopback
 from headroom.dashboard.hub import Hub, PictureFeed
@@ -21,10 +21,7 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 def local_address(flag: str, text: str) -> Address:
     """Parse an address of this machine; raise Misuse for one that other machines can reach."""
-    try:
-        address = Address.parse(text)
-    except ValueError as trouble:
-        raise Misuse(f"{flag}: {trouble}") from trouble
+    address = parsed(flag, Address.parse, text)
     if not is_loopback(address.host):
         raise Misuse(
             f"{flag} {text}: this page has no login, so it is served to this machine only",

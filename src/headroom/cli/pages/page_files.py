@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from headroom.cli.errors import Misuse
+from headroom.cli.files import write_file
 from headroom.cli.output import say
 from headroom.cli.pages.feeds import FileFeed
 from headroom.dashboard.document import FORMAT, Document
@@ -40,10 +40,7 @@ def page_of(
     )
 
 
-def write_file(path: Path, text: str) -> None:
-    """Write a whole file, or raise an error that says why not."""
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as trouble:
-        raise Misuse(f"cannot write {path}: {trouble.strerror or trouble}") from trouble
+def write_page(path: Path, text: str) -> None:
+    """Write a page or a picture into a file, and say so."""
+    write_file(path, text)
     say(f"written: {path}")

@@ -49,17 +49,13 @@ def read_prices(given: Sequence[str] | None, file: Path | None, pool_label: str)
 
 
 def _from_file(file: Path) -> dict[str, float]:
+    from headroom.cli.files import text_of
     from headroom.dashboard.prices import read_price
     from headroom.wire.yamls import load
+    from headroom.wire.yamls.documents import read_text
 
-    try:
-        documents = load(file.read_text(encoding="utf-8"), str(file))
-    except OSError as trouble:
-        raise Misuse(f"--price-file {file}: {trouble.strerror or trouble}") from trouble
-    except UnicodeDecodeError as trouble:
-        raise Misuse(f"--price-file {file}: not a text file") from trouble
     found: dict[str, float] = {}
-    for document in documents:
+    for document in load(text_of(file, read_text, "--price-file"), str(file)):
         for name, value in document.data.items():
             price = None if isinstance(value, bool) else read_price(str(value))
             if price is None:

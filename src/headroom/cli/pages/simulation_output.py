@@ -10,7 +10,7 @@ from headroom.cli.output import say
 from headroom.cli.pages.feeds import FileFeed
 from headroom.cli.pages.flags import ShownFlags
 from headroom.cli.pages.local_server import local_address, serve_page
-from headroom.cli.pages.page_files import page_of, write_file
+from headroom.cli.pages.page_files import page_of, write_page
 from headroom.cli.pages.plots import timeline_svg
 from headroom.cli.pages.simulation import PictureRecorder, PlannedRun, Simulation, recorded
 from headroom.dashboard.snapshot import SIMULATION
@@ -33,9 +33,9 @@ def show(run: PlannedRun, shown: ShownFlags) -> Result | None:
         end = recorder.frames.end
         control = {"paused": True, "speed": 0, "speeds": [], "elapsed": end, "end": end}
         frames = recorder.frames.changes()
-        write_file(shown.html, page_of(feed, frames, {**control, "done": True}))
+        write_page(shown.html, page_of(feed, frames, {**control, "done": True}))
     if shown.svg is not None:
-        write_file(shown.svg, timeline_svg(feed.whole()))
+        write_page(shown.svg, timeline_svg(feed.whole()))
     return result
 
 

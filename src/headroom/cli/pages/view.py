@@ -41,9 +41,9 @@ def view(
     address = local_address("--http", http)
     feed = file_feed(files, dialect or (), read_prices(price, price_file, pool_label))
     if html is not None:
-        from headroom.cli.pages.page_files import page_of, write_file
+        from headroom.cli.pages.page_files import page_of, write_page
 
-        write_file(html, page_of(feed))
+        write_page(html, page_of(feed))
         return
     asyncio.run(serve_page(feed, address))
 

@@ -19,7 +19,6 @@ from headroom.cli.views.quotas import quota_refusal
 from headroom.cli.views.shapes import shapes_of, shapes_told, with_owners
 from headroom.cli.views.slots import State, slots_of
 from headroom.cli.views.wishes import wish_of
-from headroom.core.derived_names import shape_of
 from headroom.core.findings.doors import OWNERS_WITHOUT_DOOR
 from headroom.core.findings.unserved import INVALID, INVALID_SPEC, Unserved, blamed_for
 from headroom.core.headrooms.eligibility import summary
@@ -27,12 +26,13 @@ from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.headrooms.windows import judged
 from headroom.core.holds import Hold
-from headroom.core.names import LOCKED_PRIORITY, SHAPE_ANNOTATION
-from headroom.core.objects import Key, NodeAffinity, NodeTerm, Pod, Requirement
+from headroom.core.names import LOCKED_PRIORITY
+from headroom.core.objects import Key, Pod
 from headroom.core.owners import judged as judged_rules
 from headroom.core.policy import Policy
 from headroom.core.quotas.namespaces import NO_LIMITS, NamespaceLimits
-from headroom.core.selection import NAME_FIELD
+from headroom.core.renewal import has_shape_of
+from headroom.core.selection import pinned
 from headroom.engine.cron import calendar
 from headroom.scheduling.choose import ChosenNode, choose
 from headroom.scheduling.state import ClusterState
@@ -180,7 +180,7 @@ def _hold(world: World, hold: Hold, table: PlannedCluster) -> Planned:
 
 def _place(slot: str, hold: Hold, guardian: Pod | None, table: PlannedCluster) -> SlotPlace:
     """Place one slot's guardian, and count it there from now on."""
-    if guardian is not None and guardian.node and _as_wished(hold, guardian):
+    if guardian is not None and guardian.node and has_shape_of(hold, guardian):
         return SlotPlace(slot, hold, guardian.node, stands=True)
     if refused := table.limits.take(hold):
         return SlotPlace(slot, hold, why=refused)
@@ -196,25 +196,10 @@ def _place(slot: str, hold: Hold, guardian: Pod | None, table: PlannedCluster) -
     return SlotPlace(slot, hold, choice.node)
 
 
-def _as_wished(hold: Hold, guardian: Pod) -> bool:
-    """Whether a guardian was created from this template, as far as the plan can see."""
-    return guardian.annotations.get(SHAPE_ANNOTATION) in (None, shape_of(hold))
-
-
 def _supposed(slot: str, hold: Hold) -> Pod:
     """The guardian that would be created, as kube-scheduler would see it."""
     pod = hold.template.pod
     key = Key(hold.home, f"supposed {hold.parent} {slot}")
     if hold.template.node:
-        pod = _pinned(pod, hold.template.node)
+        pod = replace(pod, placement=pinned(pod.placement, hold.template.node))
     return replace(pod, key=key, uid=str(hold.parent), priority=LOCKED_PRIORITY, nominated="")
-
-
-def _pinned(pod: Pod, node: str) -> Pod:
-    """The pod with the node's name required in every alternative of its affinity."""
-    named = Requirement(NAME_FIELD, "In", (node,))
-    affinity = pod.placement.node_affinity
-    terms = affinity.required if affinity.required is not None else (NodeTerm(),)
-    pinned = tuple(replace(term, fields=(*term.fields, named)) for term in terms)
-    required = NodeAffinity(pinned, affinity.preferred)
-    return replace(pod, placement=replace(pod.placement, node_affinity=required))

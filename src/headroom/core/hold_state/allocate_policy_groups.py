@@ -8,6 +8,7 @@ clusters with one kind only do not pay for it.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from headroom.core.holds import Hold
@@ -37,6 +38,15 @@ def kept_apart(hold: Hold) -> Hold:
     theirs = LabelSelector((Requirement(POLICY_LABEL, "In", (other,)),))
     term = PodTerm(theirs, "kubernetes.io/hostname", namespace_selector=LabelSelector())
     return replace(hold, template=replace(hold.template, apart=term))
+
+
+def apart_from_others(hold: Hold, holds: Mapping[str, Collection[str]]) -> Hold:
+    """The hold, kept apart from the other side if there are holds on it, by side and name."""
+    side = side_of(hold)
+    if not side or hold.terminal:
+        return hold
+    others = (name for each, names in holds.items() if each != side for name in names)
+    return kept_apart(hold) if any(name != str(hold.parent) for name in others) else hold
 
 
 def conflict_told(hold: Hold, message: str) -> str:

@@ -7,13 +7,14 @@ for, and what to remember until the next decision. The engine applies the decisi
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from headroom.core.actions import CreateGuardian
+from headroom.core.copying import replace
 from headroom.core.hold_state.memory import HoldMemory, guardian_missing, way_pause
 from headroom.core.hold_state.view import HoldDecision, HoldView
 from headroom.core.holds import Hold
+from headroom.core.index_entries import guardians_made, pin_of
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, earliest
 from headroom.core.policy import Policy
@@ -183,15 +184,8 @@ def _in_turn(view: HoldView, decision: HoldDecision, now: datetime) -> HoldDecis
 
 def guardian_to_place(sequence: Sequence | None) -> CreateGuardian | None:
     """The guardian that a sequence creates for kube-scheduler to place, if it creates one."""
-    steps = sequence.steps if sequence is not None else ()
-    actions = (action for step in steps for action in step)
-    made = (action for action in actions if isinstance(action, CreateGuardian))
+    made = guardians_made(sequence)
     return next((action for action in made if not action.bound and not action.gated), None)
-
-
-def pin_of(create: CreateGuardian) -> str:
-    """The only node that a guardian may go to; empty for any."""
-    return create.node or create.hold.template.node
 
 
 def last_node(view: HoldView) -> str:

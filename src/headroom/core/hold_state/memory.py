@@ -16,9 +16,10 @@ ends when the hold has its room.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from headroom.core.copying import replace
 from headroom.core.holds import HoldStatus
 from headroom.core.objects import Pod
 from headroom.core.quotas.limits import LIMIT_REACHED
@@ -76,6 +77,8 @@ class HoldMemory:
     overbooked_since: datetime | None = None  # since when pods on its node request too much
     renewing: bool = False  # it is one of the slots of its headroom that are renewed now
     reclaims: bool = False  # others use its room, and are to give way
+    returns_on: tuple[str, ...] = ()  # nodes with owners of it, or where it may get room back
+    owed_since: datetime | None = None  # since when room is free that it is about to get back
     over_since: datetime | None = None  # since when its time is over and an heir may have its room
     state: SlotState | None = None  # as its headroom knows it, if it is a slot
     permit: Permit | None = None  # None: the limits have not been asked, or refused it

@@ -56,12 +56,13 @@ class FenceMemory:
     """What is remembered of a node between two looks.
 
     `quiet_since`: its fence is not contested. `moving_since`: something is in progress there.
-    `fitting`: pods that wait and fit there now, and since when.
+    `fitting`: pods that wait and fit there now, and since when. `turn`: see `rivals`.
     """
 
     quiet_since: datetime | None = None
     moving_since: datetime | None = None
     fitting: Mapping[Key, datetime] = field(default_factory=lambda: NOTHING)
+    turn: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,8 @@ class PlaceLatch:
 class FenceView:
     """A node that may need a fence.
 
-    `rivals` are refused pods that wait, those alike together; `more` wait than are given here.
+    `rivals` are refused pods that wait, those alike together; if `more` wait than are given here,
+    the next `turn` is theirs.
     `moving` are holds with a handover or another write in progress. `fences_of` counts the fences
     of each namespace. `latches` are the keys of the latches that are nominated to the node.
     """
@@ -85,6 +87,7 @@ class FenceView:
     node: NodeView
     rivals: tuple[tuple[Pod, ...], ...]
     more: bool
+    turn: int
     moving: frozenset[str]
     latches: frozenset[Key]
     fences_of: Mapping[str, int]
@@ -188,7 +191,7 @@ def _ground(
         wake_at = earliest(wake_at, max(min(until for _, until in chances), now + AGAIN))
     quiet_since = None if contested or not fenced else memory.quiet_since or now
     ground = Ground(contested, usable, settled, quiet_since)
-    return ground, FenceMemory(quiet_since, moving_since, told or NOTHING), wake_at
+    return ground, FenceMemory(quiet_since, moving_since, told or NOTHING, view.turn), wake_at
 
 
 def _is_moving(view: FenceView, policy: Policy, now: datetime) -> bool:

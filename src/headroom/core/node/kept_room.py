@@ -10,10 +10,11 @@ much of the free room they must leave.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from headroom.core.allocation import keeps_rest, to_keep
+from headroom.core.copying import replace
 from headroom.core.fences import returns
 from headroom.core.latches import claims_on, users_on
 from headroom.core.node.view import HoldRoom, NodeView

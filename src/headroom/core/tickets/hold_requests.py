@@ -118,11 +118,6 @@ def _read(annotation: str, text: str) -> Request | Malformed:
     return _remembered(annotation, text) if short else _parsed(annotation, text)
 
 
-@lru_cache(maxsize=4096)
-def _remembered(annotation: str, text: str) -> Request | Malformed:
-    return _parsed(annotation, text)
-
-
 def _parsed(annotation: str, text: str) -> Request | Malformed:
     form, value = "order", text.strip()
     if annotation == TICKET_REQUEST:
@@ -136,6 +131,9 @@ def _parsed(annotation: str, text: str) -> Request | Malformed:
     if not value:
         return Malformed(f"annotation {annotation}: {text!r} does not say what is asked for")
     return _selector(annotation, text, value) if form == "selector" else Request(form, value)
+
+
+_remembered = lru_cache(maxsize=4096)(_parsed)
 
 
 def _selector(annotation: str, text: str, value: str) -> Request | Malformed:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from headroom.core.copying import replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,8 @@ an autoscaler in the cluster serves itself is ignored.
 
 from __future__ import annotations
 
-from headroom.dialects.capacitybuffer.buffers import decode_buffer
+from headroom.dialects.capacitybuffer.buffers import decode_buffer, decode_pod_template
 from headroom.dialects.capacitybuffer.names import BUFFERS, GROUP
-from headroom.dialects.capacitybuffer.podtemplates import decode_pod_template
 from headroom.dialects.capacitybuffer.schema import definitions, with_buffers
 from headroom.dialects.capacitybuffer.statuses import render
 from headroom.wire.dialect import Dialect

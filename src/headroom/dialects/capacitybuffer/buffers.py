@@ -1,5 +1,7 @@
 """Decode CapacityBuffers as Headrooms whose slots any pod may preempt.
 
+A PodTemplate, which can be the shape of a chunk, is decoded as a workload without replicas.
+
 A value that the schema accepts and that is still invalid is a problem, which the status reports. A
 buffer whose status another client writes is served by that client: two controllers would undo each
 other's work.
@@ -7,21 +9,22 @@ other's work.
 
 from __future__ import annotations
 
+import msgspec
 from msgspec import Raw
 
-from headroom.core.headrooms.headrooms import Headroom, Slot, WorkloadRef
+from headroom.core.headrooms.headrooms import Headroom, Slot, Workload, WorkloadRef
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.sizes.buffer import BufferSize, is_ours
 from headroom.dialects.capacitybuffer.names import APPS, BATCH, BUFFERS, OURS, PEOPLE
 from headroom.dialects.capacitybuffer.statuses import status_of
-from headroom.wire.amounts import read_amounts
-from headroom.wire.errors import DecodeError
-from headroom.wire.objects.findings import Findings
+from headroom.wire.kinds import POD_TEMPLATES
+from headroom.wire.objects.findings import Fields, Findings
 from headroom.wire.objects.metadata import parent_of
 from headroom.wire.objects.podjson import CustomObject, JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Decoder, Reader, spelling
 from headroom.wire.objects.scales import ForeignKind
 from headroom.wire.objects.sizes import MOST_SLOTS
+from headroom.wire.objects.templates import template_of
 from headroom.wire.times import bounded
 
 _MOST = 2**31 - 1
@@ -40,15 +43,6 @@ class _BufferObject(CustomObject):
     metadata: _BufferMetadata | None = None
 
 
-class _BufferSpec(JsonObject):
-    provisioning_strategy: Raw = ABSENT
-    pod_template_ref: Raw = ABSENT
-    scalable_ref: Raw = ABSENT
-    replicas: Raw = ABSENT
-    percentage: Raw = ABSENT
-    limits: Raw = ABSENT
-
-
 class _BufferTemplateRef(JsonObject):
     name: str | None = None
 
@@ -59,7 +53,6 @@ class _ScalableRef(JsonObject):
     name: str | None = None
 
 
-_read_spec = Reader(_BufferSpec)
 _read_template_ref = Reader(_BufferTemplateRef)
 _read_scalable_ref = Reader(_ScalableRef)
 
@@ -67,12 +60,12 @@ _read_scalable_ref = Reader(_ScalableRef)
 def _headroom(read: _BufferObject) -> Headroom:
     metadata = read.metadata or _BufferMetadata()
     findings = Findings()
-    spec = findings.read(_read_spec, read.spec, "spec") or _BufferSpec()
-    strategy = findings.text(spec.provisioning_strategy, "spec.provisioningStrategy")
+    spec = findings.fields(read.spec, "spec")
+    strategy = spec.text("provisioningStrategy")
     return Headroom(
         parent=parent_of(read, BUFFERS),
-        slot=Slot(source=_source(spec, findings)),
-        size=_size(spec, findings),
+        slot=Slot(source=_source(spec)),
+        size=_size(spec),
         mode=PREEMPTIBLE,
         created=bounded(metadata.creation_timestamp),
         deleted=bounded(metadata.deletion_timestamp),
@@ -92,23 +85,19 @@ def _others(metadata: _BufferMetadata) -> bool:
     )
 
 
-def _size(spec: _BufferSpec, findings: Findings) -> BufferSize:
-    limits: tuple[tuple[str, int], ...] | None = None
-    if spelling(spec.limits):
-        try:
-            limits = tuple(sorted(read_amounts(spelling(spec.limits), "spec.limits").items()))
-        except DecodeError as error:
-            findings.note(error)
+def _size(spec: Fields) -> BufferSize:
+    limits = spec.amounts("limits")
     return BufferSize(
-        replicas=findings.number(spec.replicas, "spec.replicas", 0, MOST_SLOTS),
-        percentage=findings.number(spec.percentage, "spec.percentage", 0, _MOST),
-        limits=limits,
+        replicas=spec.number("replicas", 0, MOST_SLOTS),
+        percentage=spec.number("percentage", 0, _MOST),
+        limits=None if limits is None else tuple(sorted(limits.items())),
     )
 
 
-def _source(spec: _BufferSpec, findings: Findings) -> WorkloadRef | None:
-    template = findings.read(_read_template_ref, spec.pod_template_ref, "spec.podTemplateRef")
-    scalable = findings.read(_read_scalable_ref, spec.scalable_ref, "spec.scalableRef")
+def _source(spec: Fields) -> WorkloadRef | None:
+    template = spec.read(_read_template_ref, "podTemplateRef")
+    scalable = spec.read(_read_scalable_ref, "scalableRef")
+    findings = spec.findings
     if template is not None and scalable is not None:
         findings.add("spec", "has both podTemplateRef and scalableRef; remove one of them")
     elif template is not None:
@@ -133,3 +122,33 @@ def _workload(ref: _ScalableRef) -> WorkloadRef:
 
 # Errors in the spec of a buffer are in `problems`.
 decode_buffer = Decoder(BUFFERS.kind, _BufferObject, _headroom)
+
+
+class _PodTemplate(JsonObject):
+    spec: Raw = ABSENT
+
+
+class _PodTemplateObject(JsonObject):
+    metadata: Metadata | None = None
+    template: _PodTemplate | None = None
+
+
+def _shape_of(read: _PodTemplateObject) -> Workload:
+    metadata = read.metadata or Metadata()
+    findings = Findings()
+    shape = spelling(read.template.spec) if read.template else b""
+    template = msgspec.json.encode({"spec": Raw(shape)}) if shape else b""
+    return Workload(
+        ref=WorkloadRef("v1", POD_TEMPLATES.kind, metadata.name or ""),
+        namespace=metadata.namespace or "",
+        replicas=0,
+        template=template_of(Raw(template), metadata.namespace or "", findings),
+        problems=findings.problems,
+        uid=metadata.uid or "",
+        version=metadata.resource_version or "",
+        generation=metadata.generation or 1,
+    )
+
+
+# Labels and annotations of its pods are left out, as for any workload.
+decode_pod_template = Decoder(POD_TEMPLATES.kind, _PodTemplateObject, _shape_of)

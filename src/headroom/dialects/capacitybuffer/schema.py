@@ -9,16 +9,15 @@ from collections.abc import Mapping
 
 from headroom.core.sizes.buffer import ACTIVE
 from headroom.dialects.capacitybuffer.names import BUFFERS, OLDER_VERSION
-from headroom.wire.schema.crd import AGE, Json, column, crd, crd_version
-from headroom.wire.schema.notation import Catalogue, Field, SchemaRule, kubernetes, of
+from headroom.wire.kinds import Json
+from headroom.wire.schema.crd import AGE, column, crd, crd_version
+from headroom.wire.schema.notation import OBJECT, Catalogue, Field, SchemaRule, kubernetes, of
 
 KIND = BUFFERS.kind
 
 TYPES: Mapping[str, Mapping[str, Field]] = {
     "CapacityBuffer": {
-        "apiVersion": of("string"),
-        "kind": of("string"),
-        "metadata": of("ObjectMeta"),
+        **OBJECT,
         "spec": of("CapacityBufferSpec!", "The spare capacity to keep."),
         "status": of("CapacityBufferStatus", "The observed state; only the operator writes it."),
     },
@@ -44,9 +43,7 @@ TYPES: Mapping[str, Mapping[str, Field]] = {
         "conditions": of("[]Condition", "ReadyForProvisioning, LimitedByQuotas, Provisioning."),
     },
     "PodTemplate": {
-        "apiVersion": of("string"),
-        "kind": of("string"),
-        "metadata": of("ObjectMeta"),
+        **OBJECT,
         "template": of("PodTemplateSpec"),
     },
 }

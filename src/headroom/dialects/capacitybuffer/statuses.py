@@ -8,8 +8,9 @@ from headroom.core.actions import Action, WriteHeadroomStatus
 from headroom.core.headrooms.headrooms import HeadroomStatus
 from headroom.core.sizes.buffer import ACTIVE
 from headroom.dialects.capacitybuffer.names import BUFFERS
+from headroom.wire.kinds import Json
 from headroom.wire.objectpatches import whole_status
-from headroom.wire.objects.codec import NUMBER, Codec, Json, Part
+from headroom.wire.objects.codec import NUMBER, Codec, Part
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.statuses import CONDITIONS
 from headroom.wire.writes import Write

@@ -6,6 +6,8 @@ Koordinator's format, `schema` has the kind. Decisions are made in the core, as 
 
 from __future__ import annotations
 
+from typing import Any
+
 from headroom.dialects.koordinator.names import (
     ALLOCATED,
     ANNOTATIONS,
@@ -14,7 +16,6 @@ from headroom.dialects.koordinator.names import (
     RESERVATIONS,
     SCHEDULER_NAME,
 )
-from headroom.dialects.koordinator.objects import namespace_object
 from headroom.dialects.koordinator.pod_annotations import (
     decode_annotated_hold,
     with_koordinator_annotations,
@@ -26,6 +27,18 @@ from headroom.wire.admission_policies.cel import Check, Confined, Match, texts
 from headroom.wire.admission_policies.objects import ENDED
 from headroom.wire.dialect import Dialect, Rival
 from headroom.wire.kinds import HOLDS
+from headroom.wire.rbac import LABELS
+
+
+def namespace_object() -> dict[str, Any]:
+    """A namespace only for our pods; a guardian may have a host port, which others forbid."""
+    labels = {**LABELS, "pod-security.kubernetes.io/enforce": "privileged"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": GUARDIAN_NAMESPACE, "labels": labels},
+    }
+
 
 KOORDINATOR = Dialect(
     name="koordinator",

@@ -11,15 +11,13 @@ from dataclasses import replace
 from msgspec import Raw
 
 from headroom.core.holds import PodTemplate, Terms
-from headroom.core.resources import EMPTY, PODS, Resources
+from headroom.core.resources import PODS, Resources
 from headroom.core.selection import integer
 from headroom.dialects.koordinator.names import ANNOTATIONS, GROUP
-from headroom.wire.amounts import amounts_of
-from headroom.wire.errors import DecodeError
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.metadata import AnnotationReader, labels_of
 from headroom.wire.objects.podjson import JsonObject, Metadata
-from headroom.wire.objects.reader import ABSENT, Reader, spelling
+from headroom.wire.objects.reader import ABSENT, Reader
 
 ORDER = f"{GROUP}/reservation-order"  # labels
 PRE_ALLOCATION_REQUIRED = f"{GROUP}/pre-allocation-required"
@@ -28,16 +26,11 @@ RESIZE = f"{GROUP}/reservation-resize-allocatable"
 INNER_RESERVED = "node.koordinator.sh/reservation"
 
 
-class _Amounts(JsonObject):
-    resources: Raw = ABSENT
-
-
 class _ResourceNames(JsonObject):
     resources: list[str] | None = None
 
 
 _annotations = AnnotationReader(ANNOTATIONS)
-_read_amounts = Reader(_Amounts)
 _read_names = Reader(_ResourceNames)
 
 
@@ -69,15 +62,8 @@ def resized(template: PodTemplate, metadata: Metadata, findings: Findings) -> Po
 
 
 def _amounts(metadata: Metadata, key: str, findings: Findings) -> Resources:
-    path = _path(key)
-    read = findings.read(_read_amounts, _raw(_annotations(metadata).get(key)), path)
-    if read is None:
-        return EMPTY
-    try:
-        return amounts_of(spelling(read.resources), f"{path}.resources")
-    except DecodeError as error:
-        findings.note(error)
-        return EMPTY
+    read = findings.fields(_raw(_annotations(metadata).get(key)), _path(key))
+    return Resources(read.amounts("resources") or {})
 
 
 def _order(text: str, remarks: Findings) -> int:

@@ -11,8 +11,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from msgspec import Raw
-
 from headroom.core.amounts import format_span
 from headroom.core.hold_state.allocate_policy_groups import on_its_side
 from headroom.core.holds import Hold, PodTemplate
@@ -22,12 +20,12 @@ from headroom.dialects.koordinator.names import GUARDIAN_NAMESPACE, RESERVATIONS
 from headroom.dialects.koordinator.statuses import status_of
 from headroom.dialects.koordinator.templates import read_template
 from headroom.wire.durations import parse_duration
-from headroom.wire.objects.findings import Findings
+from headroom.wire.objects.findings import Fields, Findings
 from headroom.wire.objects.holds import allocate_policy_of
 from headroom.wire.objects.metadata import labels_of
 from headroom.wire.objects.owners import owner_rules
 from headroom.wire.objects.podjson import CustomObject, JsonObject, Metadata, TaintJson
-from headroom.wire.objects.reader import ABSENT, Decoder, Reader, spelling
+from headroom.wire.objects.reader import Decoder, Reader, spelling
 from headroom.wire.times import bounded, format_time
 
 DEFAULT_TTL = timedelta(hours=24)
@@ -42,20 +40,6 @@ class _PreAllocation(JsonObject):
     enable_multiple: bool | None = None
 
 
-class _ReservationSpec(JsonObject):
-    template: Raw = ABSENT
-    owners: Raw = ABSENT
-    ttl: Raw = ABSENT
-    expires: Raw = ABSENT
-    pre_allocation: Raw = ABSENT
-    pre_allocation_policy: Raw = ABSENT
-    allocate_once: Raw = ABSENT
-    allocate_policy: Raw = ABSENT
-    unschedulable: Raw = ABSENT
-    taints: Raw = ABSENT
-
-
-_read_spec = Reader(_ReservationSpec)
 _read_pre_allocation = Reader(_PreAllocation)
 _read_taints = Reader(list[TaintJson])
 
@@ -63,18 +47,18 @@ _read_taints = Reader(list[TaintJson])
 def _hold(thing: CustomObject) -> Hold:
     metadata = thing.metadata or Metadata()
     findings, remarks = Findings(), Findings()
-    spec = findings.read(_read_spec, thing.spec, "spec") or _ReservationSpec()
-    template = read_template(spec.template, metadata.labels, findings, remarks)
-    owners = owner_rules(spec.owners, findings, remarks)
-    if not spelling(spec.owners):
-        findings.add("spec.owners", "is missing: no pod could use this; add at least one owner")
-    once = findings.flag(spec.allocate_once, "spec.allocateOnce") is not False
+    spec = findings.fields(thing.spec, "spec")
+    template = read_template(spec.raw("template"), metadata.labels, findings, remarks)
+    owners = owner_rules(spec.raw("owners"), findings, remarks)
+    if not spec.has("owners"):
+        spec.add("owners", "is missing: no pod could use this; add at least one owner")
+    once = spec.flag("allocateOnce") is not False
     created, generation = bounded(metadata.creation_timestamp), metadata.generation or 1
-    ttl, expires = _ttl(spec.ttl, findings), findings.time(spec.expires, "spec.expires")
+    ttl, expires = _ttl(spec), spec.time("expires")
     _remark_on_end(ttl, expires, created, remarks)
-    policy = allocate_policy_of(spec.allocate_policy, findings)
-    succeeds = _pre_allocation(spec, policy, findings)
-    several, marked = _candidates(spec, succeeds, findings)
+    policy = allocate_policy_of(spec)
+    succeeds = _pre_allocation(spec, policy)
+    several, marked = _candidates(spec, succeeds)
     hold = Hold(
         parent=Parent(
             RESERVATIONS.api_version,
@@ -91,8 +75,8 @@ def _hold(thing: CustomObject) -> Hold:
         allocate_once=once,
         allocate_policy=policy,
         pre_allocation=succeeds,
-        unschedulable=bool(findings.flag(spec.unschedulable, "spec.unschedulable")),
-        taints=_taints(spec.taints, findings, remarks),
+        unschedulable=bool(spec.flag("unschedulable")),
+        taints=_taints(spec, remarks),
         lodging=_guardian_namespace(template),
         deleted=bounded(metadata.deletion_timestamp),
         generation=generation,
@@ -123,10 +107,9 @@ def _guardian_namespace(template: PodTemplate) -> str:
     return "" if any(each.when_unsatisfiable == HARD for each in rules) else GUARDIAN_NAMESPACE
 
 
-def _ttl(raw: Raw, findings: Findings) -> timedelta:
+def _ttl(spec: Fields) -> timedelta:
     """The ttl; a negative one means that the reservation has ended at its creation."""
-    text = findings.text(raw, "spec.ttl")
-    ttl = findings.parse(parse_duration, text, "spec.ttl")
+    ttl = spec.findings.parse(parse_duration, spec.text("ttl"), spec.at("ttl"))
     return DEFAULT_TTL if ttl is None else ttl
 
 
@@ -142,29 +125,28 @@ def _remark_on_end(
         remarks.add("spec.expires", f"is after the end of ttl {format_span(ttl)}: ends {ends}")
 
 
-def _pre_allocation(spec: _ReservationSpec, policy: str, findings: Findings) -> bool:
-    path = "spec.preAllocation"
-    if not findings.flag(spec.pre_allocation, path):
+def _pre_allocation(spec: Fields, policy: str) -> bool:
+    if not spec.flag("preAllocation"):
         return False
     if policy != RESTRICTED:
-        findings.add(path, "is supported with allocatePolicy Restricted only")
+        spec.add("preAllocation", "is supported with allocatePolicy Restricted only")
     return True
 
 
-def _candidates(spec: _ReservationSpec, succeeds: bool, findings: Findings) -> tuple[bool, bool]:
+def _candidates(spec: Fields, succeeds: bool) -> tuple[bool, bool]:
     """Whether it may replace several pods, and whether it may replace marked pods."""
-    path = "spec.preAllocationPolicy"
-    policy = findings.read(_read_pre_allocation, spec.pre_allocation_policy, path)
+    policy = spec.read(_read_pre_allocation, "preAllocationPolicy")
     if policy is None:
         return False, False
     if policy.mode not in (None, "", "Default", CLUSTER):
-        findings.add(f"{path}.mode", f"{policy.mode!r} is neither Default nor {CLUSTER}")
+        message = f"{policy.mode!r} is neither Default nor {CLUSTER}"
+        spec.add("preAllocationPolicy.mode", message)
     return bool(policy.enable_multiple), succeeds and policy.mode == CLUSTER
 
 
-def _taints(raw: Raw, findings: Findings, remarks: Findings) -> tuple[Taint, ...]:
+def _taints(spec: Fields, remarks: Findings) -> tuple[Taint, ...]:
     taints = []
-    for index, each in enumerate(findings.read(_read_taints, raw, "spec.taints") or ()):
+    for index, each in enumerate(spec.read(_read_taints, "taints") or ()):
         path = f"spec.taints[{index}]"
         if each.effect not in _OBEYED_EFFECTS:
             obeyed = " and ".join(_OBEYED_EFFECTS)

@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from headroom.dialects.koordinator.names import RESERVATIONS
-from headroom.wire.schema.crd import AGE, Json, column, crd, crd_version
-from headroom.wire.schema.notation import Catalogue, Field, SchemaRule, kubernetes, of
+from headroom.wire.kinds import Json
+from headroom.wire.schema.crd import AGE, column, crd, crd_version
+from headroom.wire.schema.notation import OBJECT, Catalogue, Field, SchemaRule, kubernetes, of
 
 KIND = RESERVATIONS.kind
 CONTROLLER = {name: of("string!") for name in ("apiVersion", "kind", "name", "uid")}
 
 TYPES: Mapping[str, Mapping[str, Field]] = {
     "Reservation": {
-        "apiVersion": of("string"),
-        "kind": of("string"),
-        "metadata": of("ObjectMeta"),
+        **OBJECT,
         "spec": of("ReservationSpec", "What is reserved, for whom and until when."),
         "status": of("ReservationStatus", "The observed state; only the operator writes it."),
     },

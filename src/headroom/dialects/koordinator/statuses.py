@@ -18,7 +18,8 @@ from datetime import datetime
 from headroom.core.findings.doors import OWNERS_WITHOUT_DOOR
 from headroom.core.holds import HoldStatus
 from headroom.core.objects import Condition
-from headroom.wire.objects.codec import AMOUNTS, TEXT, Codec, Json, filled
+from headroom.wire.kinds import Json
+from headroom.wire.objects.codec import AMOUNTS, TEXT, Codec, filled
 from headroom.wire.objects.statuses import CONDITIONS, OWNERS
 from headroom.wire.times import format_time
 

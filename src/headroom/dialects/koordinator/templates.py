@@ -6,7 +6,7 @@ Labels of the Reservation override those of its template, as in Koordinator.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Raw
@@ -19,6 +19,7 @@ from headroom.dialects.koordinator.names import (
     NEVER_ON_GUARDIANS,
     SCHEDULER_NAME,
 )
+from headroom.wire.kinds import Json
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.intern import Interned
 from headroom.wire.objects.reader import spelling
@@ -28,8 +29,6 @@ from headroom.wire.schema.validation import validate
 
 _PATH = "spec.template"
 _SERVED = (SCHEDULER_NAME, OWN_SCHEDULER_NAME)
-
-Json = dict[str, Any]
 
 
 class _Prepared(NamedTuple):

@@ -7,8 +7,6 @@ that is bound to the room of a Reservation always has it.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
-from typing import Any
 
 from headroom.core.actions import (
     Action,
@@ -21,11 +19,9 @@ from headroom.core.actions import (
 from headroom.core.objects import Parent
 from headroom.dialects.koordinator.names import ALLOCATED, RESERVATIONS
 from headroom.dialects.koordinator.statuses import status_json
-from headroom.wire.objectpatches import whole_status
+from headroom.wire.objectpatches import annotated, deletion, whole_status
 from headroom.wire.render import render as render_native
 from headroom.wire.writes import Write
-
-Json = dict[str, Any]
 
 
 def render(action: Action) -> Write | None:
@@ -34,7 +30,7 @@ def render(action: Action) -> Write | None:
         case WriteHoldStatus() if _is_reservation(action.parent):
             return _write_status(action)
         case DeleteObject() if _is_reservation(action.parent):
-            return _delete(action.parent)
+            return deletion(RESERVATIONS, action.parent)
         case Bind() | Nominate() | ClaimInPlace():
             claimed = action.claimed
             if claimed is None or not _is_reservation(claimed):
@@ -50,21 +46,9 @@ def _is_reservation(parent: Parent) -> bool:
 
 def _annotated(write: Write, claimed: Parent) -> Write:
     """The same write with Koordinator's annotation of the owner's Reservation."""
-    body = write.body
     value = json.dumps({"name": claimed.name, "uid": claimed.uid}, separators=(",", ":"))
-    if not isinstance(body, dict):
-        return write
-    metadata = body.get("metadata", {})
-    annotations = {**metadata.get("annotations", {}), ALLOCATED: value}
-    return replace(write, body={**body, "metadata": {**metadata, "annotations": annotations}})
+    return annotated(write, {ALLOCATED: value})
 
 
 def _write_status(action: WriteHoldStatus) -> Write:
     return whole_status(RESERVATIONS, action.parent, status_json(action.status), action.version)
-
-
-def _delete(parent: Parent) -> Write:
-    body: Json = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
-    if parent.uid:
-        body["preconditions"] = {"uid": parent.uid}
-    return Write("delete", RESERVATIONS, "", parent.name, body)

@@ -10,7 +10,6 @@ from typing import Any
 
 from headroom.core.actions import Action
 from headroom.core.tickets.hold_requests import ASKING
-from headroom.dialects.korder.confined import CONFINED
 from headroom.dialects.korder.definitions import order_and_ticket
 from headroom.dialects.korder.kinds import (
     CLAIMED_ANNOTATION,
@@ -29,9 +28,34 @@ from headroom.dialects.korder.quotastatus import render_quota
 from headroom.dialects.korder.schema import extended
 from headroom.dialects.korder.tickets import decode_ticket
 from headroom.dialects.korder.writes import render
+from headroom.wire.admission_policies.cel import Check, Confined, Match
+from headroom.wire.admission_policies.pods import controlled_by
 from headroom.wire.dialect import Dialect, Rival
 from headroom.wire.schema.notation import Catalogue
 from headroom.wire.writes import Write
+
+_SAME_SPEC = "object.?spec == oldObject.?spec"
+
+CONFINED = (
+    Confined(
+        Match(GROUP, (ORDERS.plural,), ("UPDATE",)),
+        (Check(_SAME_SPEC, "the operator changes no order's spec"),),
+    ),
+    Confined(
+        Match(GROUP, (QUOTAS.plural,), ("UPDATE",)),
+        (Check(_SAME_SPEC, "the operator changes no quota's spec"),),
+    ),
+    Confined(
+        Match(GROUP, (TICKETS.plural,), ("CREATE", "UPDATE")),
+        (
+            Check(
+                f"({controlled_by('object', (ORDERS,))}) || "
+                f"(request.operation == 'UPDATE' && {_SAME_SPEC})",
+                "the operator makes and renews tickets of orders only",
+            ),
+        ),
+    ),
+)
 
 
 def _rule(resources: tuple[str, ...], *verbs: str) -> dict[str, Any]:

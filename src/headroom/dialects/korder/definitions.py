@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from headroom.dialects.korder.kinds import ORDERS, TICKETS
 from headroom.dialects.korder.schema import extended
-from headroom.wire.kinds import Resource
-from headroom.wire.schema.crd import AGE, OUR_LABELS, Json, column, crd, crd_version
+from headroom.wire.kinds import Json, Resource
+from headroom.wire.schema.crd import AGE, OUR_LABELS, column, crd, crd_version
 from headroom.wire.schema.notation import Catalogue
 from headroom.wire.schema.own import known
 

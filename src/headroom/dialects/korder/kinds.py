@@ -7,6 +7,7 @@ guardians; shorter names are korder's.
 from __future__ import annotations
 
 from headroom.wire.kinds import Resource
+from headroom.wire.objects.podjson import CustomObject, Metadata
 
 GROUP = "core.korder.dev"
 VERSION = "v1alpha1"
@@ -41,3 +42,11 @@ NODE_ANNOTATION = "korder.dev/ticket-node"
 
 # The lease of korder's own manager: where it is held, korder serves these objects itself.
 RIVAL_LEASE = "c7c87803.korder.dev"
+
+
+class KorderMetadata(Metadata):
+    finalizers: list[str] | None = None
+
+
+class KorderObject(CustomObject):
+    metadata: KorderMetadata | None = None

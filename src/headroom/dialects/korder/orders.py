@@ -17,7 +17,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 import msgspec
-from msgspec import Raw
 
 from headroom.core.derived_names import label_value, short_hash
 from headroom.core.headrooms.headrooms import ALWAYS, NEVER, ON_CLAIM, Headroom, Slot, Window
@@ -34,14 +33,15 @@ from headroom.dialects.korder.kinds import (
     ORDER_UID_LABEL,
     ORDERS,
     TICKETS,
+    KorderMetadata,
+    KorderObject,
 )
-from headroom.dialects.korder.metadata import KorderMetadata, KorderObject
-from headroom.dialects.korder.orderstatus import order_status_of
-from headroom.dialects.korder.specs import SpecPlace, TicketSpec, ticket_spec
-from headroom.wire.objects.findings import Findings
+from headroom.dialects.korder.specs import TicketSpec, ticket_spec
+from headroom.dialects.korder.statuses import order_status_of
+from headroom.wire.objects.findings import Fields, Findings
 from headroom.wire.objects.metadata import parent_of
 from headroom.wire.objects.podjson import JsonObject
-from headroom.wire.objects.reader import ABSENT, Decoder, Reader, spelling
+from headroom.wire.objects.reader import Decoder, Reader, spelling
 from headroom.wire.objects.sizes import MOST_SLOTS
 from headroom.wire.times import bounded
 
@@ -51,34 +51,11 @@ EVER = timedelta(days=36_525)
 _POLICIES = (ON_CLAIM, ALWAYS, NEVER)
 
 
-class _OrderSpec(JsonObject):
-    paused: Raw = ABSENT
-    replicas: Raw = ABSENT
-    daemon_set: Raw = ABSENT
-    strategy: Raw = ABSENT
-    refresh_policy: Raw = ABSENT
-    template: Raw = ABSENT
-
-
-class _Strategy(JsonObject):
-    type: Raw = ABSENT
-    schedule: Raw = ABSENT
-    refresh_policy: Raw = ABSENT
-
-
 class _TemplateMetadata(JsonObject):
     labels: dict[str, str] | None = None
     annotations: dict[str, str] | None = None
 
 
-class _TicketTemplate(JsonObject):
-    metadata: Raw = ABSENT
-    spec: Raw = ABSENT
-
-
-_read_spec = Reader(_OrderSpec)
-_read_strategy = Reader(_Strategy)
-_read_template = Reader(_TicketTemplate)
 _read_metadata = Reader(_TemplateMetadata)
 _sorted = msgspec.json.Encoder(order="sorted")
 
@@ -87,24 +64,23 @@ def _headroom(order: KorderObject) -> Headroom:
     metadata = order.metadata or KorderMetadata()
     findings = Findings()
     parent = parent_of(order, ORDERS)
-    spec = findings.read(_read_spec, order.spec, "spec") or _OrderSpec()
-    strategy = findings.read(_read_strategy, spec.strategy, "spec.strategy") or _Strategy()
-    template = findings.read(_read_template, spec.template, "spec.template") or _TicketTemplate()
-    if not spelling(template.spec):
-        findings.add("spec.template.spec", "is missing: it describes the tickets")
-    place = SpecPlace(parent.namespace, "spec.template.spec")
-    ticket = ticket_spec(template.spec, place, findings)
-    refill = _refill(spec, strategy, findings)
-    schedule = _schedule(strategy, ticket, findings)
-    objects = _slot_objects(template, parent, ticket.tenure, findings)
+    spec = findings.fields(order.spec, "spec")
+    strategy = spec.part("strategy")
+    template = spec.part("template")
+    if not template.has("spec"):
+        template.add("spec", "is missing: it describes the tickets")
+    ticket = ticket_spec(template.part("spec"), parent.namespace)
+    refill = _refill(spec, strategy)
+    schedule = _schedule(strategy, ticket)
+    objects = _slot_objects(template, parent, ticket.tenure)
     endless = all(window.duration == EVER for window in schedule)
     return Headroom(
         parent=parent,
         slot=Slot(template=ticket.template),
-        size=_size(spec, findings),
+        size=_size(spec),
         refill=refill,
         schedule=schedule,
-        paused=bool(findings.flag(spec.paused, "spec.paused")),
+        paused=bool(spec.flag("paused")),
         closes=_closes(ticket),
         slot_objects=replace(objects, permanent=refill == NEVER and endless),
         finalizer=ORDER_FINALIZER,
@@ -118,47 +94,46 @@ def _headroom(order: KorderObject) -> Headroom:
     )
 
 
-def _size(spec: _OrderSpec, findings: Findings) -> Size:
-    count = findings.number(spec.replicas, "spec.replicas", 0, MOST_SLOTS)
-    if findings.flag(spec.daemon_set, "spec.daemonSet"):
+def _size(spec: Fields) -> Size:
+    count = spec.number("replicas", 0, MOST_SLOTS)
+    if spec.flag("daemonSet"):
         return PerNode(1)
     return Replicas(1 if count is None else count)
 
 
-def _refill(spec: _OrderSpec, strategy: _Strategy, findings: Findings) -> str:
-    path, older = "spec.refreshPolicy", "spec.strategy.refreshPolicy"
-    latest = _policy(spec.refresh_policy, path, findings)
-    first = _policy(strategy.refresh_policy, older, findings)
+def _refill(spec: Fields, strategy: Fields) -> str:
+    name = "refreshPolicy"
+    latest, first = _policy(spec, name), _policy(strategy, name)
     if latest is not None and first is not None and latest != first:
-        findings.add(path, f"{latest} disagrees with {older} {first}; write only one of them")
+        told = f"{latest} disagrees with {strategy.at(name)} {first}; write only one of them"
+        spec.add(name, told)
     return latest or first or ON_CLAIM
 
 
-def _policy(raw: Raw, path: str, findings: Findings) -> str | None:
-    policy = findings.text(raw, path) or None
+def _policy(given: Fields, name: str) -> str | None:
+    policy = given.text(name) or None
     if policy is not None and policy not in _POLICIES:
-        findings.add(path, f"{policy!r} is not one of {', '.join(_POLICIES)}")
+        given.add(name, f"{policy!r} is not one of {', '.join(_POLICIES)}")
         return None
     return policy
 
 
-def _schedule(strategy: _Strategy, ticket: TicketSpec, findings: Findings) -> tuple[Window, ...]:
-    path = "spec.strategy.schedule"
-    kind = findings.text(strategy.type, "spec.strategy.type") or ONE_TIME
-    cron = findings.text(strategy.schedule, path) or ""
+def _schedule(strategy: Fields, ticket: TicketSpec) -> tuple[Window, ...]:
+    kind = strategy.text("type") or ONE_TIME
+    cron = strategy.text("schedule") or ""
     if kind == ONE_TIME:
         if cron:
-            findings.add(path, "a OneTime order takes none; use Scheduled or Recurring")
+            strategy.add("schedule", "a OneTime order takes none; use Scheduled or Recurring")
         return ()
     if kind not in (SCHEDULED, RECURRING):
         known = ", ".join((ONE_TIME, SCHEDULED, RECURRING))
-        findings.add("spec.strategy.type", f"{kind!r} is not one of {known}")
+        strategy.add("type", f"{kind!r} is not one of {known}")
         return ()
     if not cron:
-        findings.add(path, f"is missing: a {kind} order says when")
+        strategy.add("schedule", f"is missing: a {kind} order says when")
         return ()
     lasts = ticket.duration if kind == SCHEDULED else EVER
-    return (Window(cron, lasts, ticket.time_zone, source=path),)
+    return (Window(cron, lasts, ticket.time_zone, source=strategy.at("schedule")),)
 
 
 def _closes(ticket: TicketSpec) -> datetime | None:
@@ -166,17 +141,14 @@ def _closes(ticket: TicketSpec) -> datetime | None:
     return ticket.starts + ticket.duration if ticket.starts is not None else None
 
 
-def _slot_objects(
-    template: _TicketTemplate, order: Parent, tenure: Tenure, findings: Findings
-) -> SlotObjects:
-    path = "spec.template.metadata"
-    metadata = findings.read(_read_metadata, template.metadata, path) or _TemplateMetadata()
+def _slot_objects(template: Fields, order: Parent, tenure: Tenure) -> SlotObjects:
+    metadata = template.read(_read_metadata, "metadata") or _TemplateMetadata()
     given = {"labels": metadata.labels or {}, "annotations": metadata.annotations or {}}
     for key, value in given["labels"].items():
         refusal = label_key_refusal(key) or label_value_refusal(value)
         if refusal is not None:
-            findings.add(f"{path}.labels", refusal)
-    spec = spelling(template.spec)
+            template.add("metadata.labels", refusal)
+    spec = spelling(template.raw("spec"))
     written = {"metadata": given, "spec": msgspec.json.decode(spec) if spec else {}}
     raw = _sorted.encode(written).decode()
     own = {ORDER_LABEL: label_value(order.name), ORDER_UID_LABEL: order.uid}

@@ -13,13 +13,11 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from msgspec import Raw
-
 from headroom.core.amounts import Written, amount
 from headroom.core.quantity import parse_quantity
 from headroom.core.quotas.limits import MAX_DURATION, ORDERS, RESERVED, TICKETS, Ceiling, unit_of
 from headroom.wire.durations import parse_duration
-from headroom.wire.objects.findings import Findings
+from headroom.wire.objects.findings import Fields, Findings
 from headroom.wire.objects.reader import Reader
 
 DEFAULT_LIMITS = Ceiling(
@@ -38,15 +36,15 @@ _LONGEST = 9_223_372_036  # seconds; the largest Go duration
 _read_limits = Reader(dict[str, Any])
 
 
-def ceiling_of(raw: Raw, path: str, wrong: Findings, odd: Findings) -> Ceiling | None:
+def ceiling_of(given: Fields, field: str, odd: Findings) -> Ceiling | None:
     """Parse limits; None without limits. An unknown name limits nothing, and is reported."""
-    written = wrong.read(_read_limits, raw, path)
+    written, wrong = given.read(_read_limits, field), given.findings
     if not written:
         return None
     amounts: dict[str, int] = {}
     longest = None
     for name, value in written.items():
-        at = f"{path}[{name}]"
+        at = f"{given.at(field)}[{name}]"
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             wrong.add(at, "is not a quantity; write for example 500m, 2 or 1Gi")
         elif name == MAX_DURATION:

@@ -24,12 +24,12 @@ from headroom.dialects.korder.definitions import definition
 from headroom.dialects.korder.kinds import QUOTAS
 from headroom.dialects.korder.quotalimits import DEFAULT_LIMITS, known_name, limit_of, longest_of
 from headroom.dialects.korder.quotastatus import ceiling_json
+from headroom.dialects.korder.schema import CONDITION
+from headroom.wire.kinds import Json
 from headroom.wire.schema.crd import AGE, column
-from headroom.wire.schema.notation import Catalogue, Field, SchemaRule, of
+from headroom.wire.schema.notation import OBJECT, Catalogue, Field, SchemaRule, of
 from headroom.wire.schema.own import known
 from headroom.wire.schema.structural import COMPARED, DURATION_PATTERN, QUANTITY_PATTERN
-
-Json = dict[str, Any]
 
 # Either notation; a rule checks which name may have which.
 _LIMITS = {
@@ -46,9 +46,7 @@ _NAME = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 
 TYPES: dict[str, dict[str, Field]] = {
     "Quota": {
-        "apiVersion": of("string"),
-        "kind": of("string"),
-        "metadata": of("ObjectMeta"),
+        **OBJECT,
         "spec": of("QuotaSpec!", "How much the objects of a scope may hold together."),
         "status": of("QuotaStatus", "What is used; only the operator writes it."),
     },
@@ -103,14 +101,7 @@ TYPES: dict[str, dict[str, Field]] = {
         "conditions": of("[]QuotaCondition", "Ready, Enforced and Exceeded."),
         "observedGeneration": of("int64", "The generation of the spec that this status describes."),
     },
-    "QuotaCondition": {
-        "type": of("string!"),
-        "status": of("string!"),
-        "reason": of("string"),
-        "message": of("string"),
-        "lastTransitionTime": of("time"),
-        "observedGeneration": of("int64"),
-    },
+    "QuotaCondition": CONDITION,
 }
 
 

@@ -16,9 +16,10 @@ from headroom.core.quotas.limits import MAX_DURATION, Ceiling, QuotaStatus, spel
 from headroom.core.resources import EMPTY, Resources
 from headroom.dialects.korder.kinds import QUOTAS
 from headroom.dialects.korder.quotalimits import ceiling_of
+from headroom.wire.kinds import Json
 from headroom.wire.objectpatches import whole_finalizers, whole_status
-from headroom.wire.objects.codec import NUMBER, TEXT, Codec, Json, Part
-from headroom.wire.objects.findings import Findings
+from headroom.wire.objects.codec import NUMBER, TEXT, Codec, Part
+from headroom.wire.objects.findings import Fields, Findings
 from headroom.wire.objects.statuses import CONDITIONS
 from headroom.wire.writes import Write
 
@@ -33,7 +34,8 @@ def ceiling_json(ceiling: Ceiling) -> dict[str, str]:
 
 def _ceiling(written: Json) -> Ceiling:
     ignored = Findings()
-    return ceiling_of(Raw(msgspec.json.encode(written)), "status", ignored, ignored) or Ceiling()
+    status = Fields(ignored, "status", {"limits": Raw(msgspec.json.encode(written))})
+    return ceiling_of(status, "limits", ignored) or Ceiling()
 
 
 _STATUS = Codec(

@@ -12,13 +12,21 @@ from __future__ import annotations
 from headroom.dialects.korder.kinds import API_VERSION
 from headroom.dialects.korder.patterns import START, ZONE
 from headroom.dialects.korder.rules import RULES
-from headroom.wire.schema.notation import Catalogue, Field, of
+from headroom.wire.schema.notation import OBJECT, Catalogue, Field, of
 from headroom.wire.schema.structural import scalar
 
 _FEW = {"maxProperties": 16, "additionalProperties": {**scalar("quantity"), "maxLength": 32}}
 _FEW_LABELS = {
     "maxProperties": 64,
     "additionalProperties": {"type": "string", "maxLength": 63},
+}
+CONDITION: dict[str, Field] = {
+    "type": of("string!"),
+    "status": of("string!"),
+    "reason": of("string"),
+    "message": of("string"),
+    "lastTransitionTime": of("time"),
+    "observedGeneration": of("int64"),
 }
 _REFRESH = "=Always|OnClaim|Never"
 _REFRESH_MEANS = (
@@ -47,9 +55,7 @@ _TICKET_SPEC: dict[str, Field] = {
 
 TYPES: dict[str, dict[str, Field]] = {
     "Order": {
-        "apiVersion": of("string"),
-        "kind": of("string"),
-        "metadata": of("ObjectMeta"),
+        **OBJECT,
         "spec": of("OrderSpec!", "How many tickets, of which shape, and when."),
         "status": of("OrderStatus", "The observed state; only the operator writes it."),
     },
@@ -97,9 +103,7 @@ TYPES: dict[str, dict[str, Field]] = {
     },
     "TicketTemplateSpec": _TICKET_SPEC,
     "Ticket": {
-        "apiVersion": of("string"),
-        "kind": of("string"),
-        "metadata": of("ObjectMeta"),
+        **OBJECT,
         "spec": of("TicketSpec!", "What is kept, where and for how long."),
         "status": of("TicketStatus", "The observed state; only the operator writes it."),
     },
@@ -176,14 +180,7 @@ TYPES: dict[str, dict[str, Field]] = {
         "observedGeneration": of("int64", "The generation of the spec that this status describes."),
         "conditions": of("[]KorderCondition", "Ready, GuardianReady, Expiring and others."),
     },
-    "KorderCondition": {
-        "type": of("string!"),
-        "status": of("string!"),
-        "reason": of("string"),
-        "message": of("string"),
-        "lastTransitionTime": of("time"),
-        "observedGeneration": of("int64"),
-    },
+    "KorderCondition": CONDITION,
 }
 
 _KINDS = ("Order", "Ticket")

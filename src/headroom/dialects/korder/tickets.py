@@ -31,10 +31,11 @@ from headroom.dialects.korder.kinds import (
     TICKET_LABEL,
     TICKET_UID_LABEL,
     TICKETS,
+    KorderMetadata,
+    KorderObject,
 )
-from headroom.dialects.korder.metadata import KorderMetadata, KorderObject
-from headroom.dialects.korder.specs import SpecPlace, labelled, ticket_spec
-from headroom.dialects.korder.ticketstatus import ticket_status_of
+from headroom.dialects.korder.specs import labelled, ticket_spec
+from headroom.dialects.korder.statuses import ticket_status_of
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.metadata import (
     KEPT_ANNOTATIONS,
@@ -59,7 +60,7 @@ def _hold(ticket: KorderObject) -> Hold:
     findings = Findings()
     parent = parent_of(ticket, TICKETS)
     labels, annotations = labels_of(metadata), _annotations(metadata)
-    spec = ticket_spec(ticket.spec, SpecPlace(parent.namespace), findings)
+    spec = ticket_spec(findings.fields(ticket.spec, "spec"), parent.namespace)
     template = labelled(spec.template, _guardian_labels(parent, labels))
     member = _membership(metadata, parent, labels, annotations)
     return Hold(

@@ -6,10 +6,6 @@ object with the same name is never changed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, TypeAlias
-
 import msgspec
 
 from headroom.core.actions import (
@@ -36,15 +32,11 @@ from headroom.dialects.korder.kinds import (
     TICKET_FINALIZER,
     TICKETS,
 )
-from headroom.dialects.korder.orderstatus import order_status_json
-from headroom.dialects.korder.ticketstatus import ticket_status_json
-from headroom.wire.kinds import Resource
-from headroom.wire.objectpatches import changed, whole_finalizers, whole_status
+from headroom.dialects.korder.statuses import order_status_json, ticket_status_json
+from headroom.wire.kinds import Json, Resource
+from headroom.wire.objectpatches import annotated, changed, deletion, whole_finalizers, whole_status
 from headroom.wire.render import render as render_native
 from headroom.wire.writes import Write
-
-# Objects of the API are open-ended JSON.
-Json: TypeAlias = dict[str, Any]
 
 _KINDS = {resource.kind: resource for resource in (ORDERS, TICKETS)}
 
@@ -60,7 +52,7 @@ def render(action: Action) -> Write | None:
         case CreateSlotObject() if _is_ours(action.of):
             return _renewal(action) if action.hold.parent.uid else _creation(action)
         case DeleteObject() if _is_ours(action.parent):
-            return _deletion(action.parent)
+            return deletion(_resource(action.parent), action.parent)
         case SetFinalizers() if _is_ours(action.parent):
             return _finalizers(action)
         case Nominate() | Bind():
@@ -83,17 +75,6 @@ def _finalizers(action: SetFinalizers) -> Write:
 
 def _resource(parent: Parent) -> Resource:
     return _KINDS[parent.kind]
-
-
-def _deletion(parent: Parent) -> Write:
-    body: Json = {
-        "apiVersion": "v1",
-        "kind": "DeleteOptions",
-        "propagationPolicy": "Background",
-    }
-    if parent.uid:
-        body["preconditions"] = {"uid": parent.uid}
-    return Write("delete", _resource(parent), parent.namespace, parent.name, body)
 
 
 def _creation(action: CreateSlotObject) -> Write:
@@ -167,15 +148,7 @@ def _claim(action: Nominate | Bind) -> Write | None:
     if action.claimed is None or not _is_ours(action.claimed):
         return None
     told = {CLAIMED_ANNOTATION: action.claimed.name, NODE_ANNOTATION: action.node}
-    return _annotated(action, told)
-
-
-def _annotated(action: Nominate | Bind, told: Mapping[str, str]) -> Write:
-    write = render_native(action)
-    body: Json = dict(write.body) if isinstance(write.body, dict) else {}
-    metadata = body.get("metadata", {})
-    annotations = {**metadata.get("annotations", {}), **told}
-    return replace(write, body={**body, "metadata": {**metadata, "annotations": annotations}})
+    return annotated(render_native(action), told)
 
 
 def _pointer(name: str) -> str:

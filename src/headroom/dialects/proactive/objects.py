@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
 from headroom.core.names import API_VERSION, PREEMPTIBLE_CLASS
 from headroom.dialects.proactive.names import (
     CLASS_ANNOTATION,
@@ -16,9 +14,7 @@ from headroom.dialects.proactive.names import (
     REMARK_ANNOTATION,
 )
 from headroom.dialects.proactive.options import Options, PlaceholderProfile
-
-# Objects of the API are open-ended JSON.
-Json: TypeAlias = dict[str, Any]
+from headroom.wire.kinds import Json
 
 
 def headroom_object(options: Options, namespace: str, autoscaler: str = "") -> Json:

@@ -6,8 +6,6 @@ are not changed.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
 from headroom.core.names import API_VERSION
 from headroom.dialects.schedulinggate.names import (
     CRITICAL,
@@ -20,9 +18,7 @@ from headroom.dialects.schedulinggate.names import (
     USUAL,
     Names,
 )
-
-# Objects of the API are open-ended JSON.
-Json: TypeAlias = dict[str, Any]
+from headroom.wire.kinds import Json
 
 
 def classes(names: Names = USUAL) -> tuple[Json, ...]:

@@ -10,21 +10,22 @@ kube-scheduler may be about to preempt.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from headroom.core.actions import CreateLatch, DeletePod, Nominate
 from headroom.core.derived_names import dns_label
 from headroom.core.holds import PREEMPTIBLE
-from headroom.core.objects import Key, Parent, Pod
+from headroom.core.index_entries import By
+from headroom.core.objects import Key, Parent
 from headroom.core.plan import Sequence, Work
+from headroom.core.pod_memory import PodMemory
 from headroom.core.resources import Resources
-from headroom.core.subjects import Subject, Topic, pod_subject
+from headroom.core.subjects import RETRIES, pod_subject
 from headroom.core.waits.backoff import backoff
 from headroom.engine.ledger import Ledger
 from headroom.scheduling.filters import feasible_on
 
-SUBJECT = Subject(Topic.WAKING, "preemptors")
 FIRST_PAUSE = timedelta(seconds=1)
 """How long kube-scheduler may leave a pod alone whose room is there: longer than its backoff."""
 
@@ -32,76 +33,48 @@ LONGEST_PAUSE = timedelta(minutes=1)
 NEXT_TO_NOTHING = Resources({"cpu": 1})
 
 
-@dataclass(slots=True)
-class _Waiting:
-    """A pod with a nomination, and when to look whether it still waits."""
+def look(ledger: Ledger, now: datetime) -> Iterator[Sequence]:
+    """Have kube-scheduler look again, if a pod has waited too long beside its room."""
+    parent = _whose(ledger)
+    if parent is None:
+        return
+    stuck: list[str] = []
+    due: list[datetime] = []
+    for pod in ledger.having(By.PREEMPTING, ""):
+        memory = ledger.pod_memory[pod.uid]
+        waited = memory.retry_at is not None and memory.retry_at <= now
+        fits = waited and feasible_on(pod, pod.nominated, ledger.state) is None
+        retry_at, retries = _next(memory, waited, fits, now)
+        ledger.pod_memory[pod.uid] = replace(memory, retry_at=retry_at, retries=retries)
+        due.append(retry_at)
+        stuck += [pod.nominated] if fits else []
+    if due:
+        ledger.agenda.later(RETRIES, min(due))
+    if stuck:
+        yield _wake(min(stuck), parent, ledger.policy.namespace)
 
-    pod: Pod
-    due: datetime | None = None
-    tries: int = 0
 
-    @property
-    def pause(self) -> timedelta:
-        return backoff(FIRST_PAUSE, self.tries, LONGEST_PAUSE)
+def _next(memory: PodMemory, waited: bool, fits: bool, now: datetime) -> tuple[datetime, int]:
+    """When to look at a pod again, and how often kube-scheduler was made to look by then."""
+    retries = memory.retries + fits
+    if waited and not fits:  # Its victims are still there, or others are.
+        return now + FIRST_PAUSE, retries
+    later = now + backoff(FIRST_PAUSE, retries, LONGEST_PAUSE)
+    return later if fits else memory.retry_at or later, retries
 
 
-class SchedulerRetries:
-    """Pods that kube-scheduler has nominated and not yet bound."""
+def _whose(ledger: Ledger) -> Parent | None:
+    """The headroom on whose behalf we act; without one, others' preemptions are not ours."""
+    headrooms = ledger.slots.headrooms
+    names = sorted(name for name, each in headrooms.items() if each.mode == PREEMPTIBLE)
+    return headrooms[names[0]].parent if names else None
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._waiting: dict[Key, _Waiting] = {}
 
-    def see(self, pod: Pod, waits: bool) -> None:
-        """A pod is as given; `waits` says whether it is kube-scheduler's to place."""
-        if not waits or not pod.nominated:
-            self.lose(pod.key)
-        elif pod.key in self._waiting:
-            self._waiting[pod.key].pod = pod
-        else:
-            self._waiting[pod.key] = _Waiting(pod)
-            self._ledger.agenda.touch(SUBJECT)
-
-    def lose(self, key: Key) -> None:
-        """A pod has a node, or is gone."""
-        self._waiting.pop(key, None)
-
-    def look(self, now: datetime) -> Iterator[Sequence]:
-        """Have kube-scheduler look again, if a pod has waited too long beside its room."""
-        parent = self._whose()
-        if parent is None:
-            return
-        stuck = [each for each in self._waiting.values() if self._is_stuck(each, now)]
-        for each in stuck:
-            each.tries += 1
-            each.due = now + each.pause
-        due = [each.due for each in self._waiting.values() if each.due is not None]
-        if due:
-            self._ledger.agenda.later(SUBJECT, min(due))
-        if stuck:
-            yield self._wake(min(each.pod.nominated for each in stuck), parent)
-
-    def _is_stuck(self, waiting: _Waiting, now: datetime) -> bool:
-        if waiting.due is None or waiting.due > now:
-            waiting.due = waiting.due or now + waiting.pause
-            return False
-        pod = waiting.pod
-        if feasible_on(pod, pod.nominated, self._ledger.state) is None:
-            return True
-        waiting.due = now + FIRST_PAUSE  # Its victims are still there, or others are.
-        return False
-
-    def _whose(self) -> Parent | None:
-        """The headroom on whose behalf we act; without one, others' preemptions are not ours."""
-        headrooms = self._ledger.slots.headrooms
-        names = sorted(name for name, each in headrooms.items() if each.mode == PREEMPTIBLE)
-        return headrooms[names[0]].parent if names else None
-
-    def _wake(self, node: str, parent: Parent) -> Sequence:
-        key = Key(self._ledger.policy.namespace, dns_label("latch", node, "wake"))
-        steps = (
-            (CreateLatch(key, parent, NEXT_TO_NOTHING, node),),
-            (Nominate(key, "", node),),
-            (DeletePod(key, ""),),
-        )
-        return Sequence(Work.WAKE, (pod_subject(key),), steps)
+def _wake(node: str, parent: Parent, namespace: str) -> Sequence:
+    key = Key(namespace, dns_label("latch", node, "wake"))
+    steps = (
+        (CreateLatch(key, parent, NEXT_TO_NOTHING, node),),
+        (Nominate(key, "", node),),
+        (DeletePod(key, ""),),
+    )
+    return Sequence(Work.WAKE, (pod_subject(key),), steps)

@@ -16,11 +16,9 @@ from headroom.core.claims import Offer, claim_of, standing_refusal
 from headroom.core.eviction.budgets import by_violation
 from headroom.core.eviction.preemption import Crowd, importance, promise, victims
 from headroom.core.holds import LOCKED, Hold
-from headroom.core.latches import keep_for_hold, make_way
 from headroom.core.names import ROLE_LABEL
 from headroom.core.node.kept_room import returned_on
 from headroom.core.objects import Key, Pod
-from headroom.core.plan import Sequence
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.subjects import hold_subject, node_subject
 from headroom.engine.freeze import node_view
@@ -59,16 +57,18 @@ def way_into_a_hold(ledger: Ledger, pod: Pod, now: datetime) -> Offer | None:
     return min(ways, key=lambda way: way[0])[1] if ways else None
 
 
-def go_on(ledger: Ledger, latch: Pod, owner: Pod, hold: Hold, now: datetime) -> Sequence | None:
-    """What a latch under which others give way needs next: nothing as long as they are leaving."""
+def victims_under(
+    ledger: Ledger, latch: Pod, owner: Pod, hold: Hold, now: datetime
+) -> tuple[Pod, ...] | None:
+    """Who still has to give way under a latch, nobody as long as they are leaving.
+
+    None if the owner cannot have the hold in this way any more.
+    """
     node = latch.nominated
-    gone = None
-    if standing_refusal(hold, owner, ledger.policy, now, labels_around(ledger, node)) is None:
-        spot = Spot(node, frozenset({latch.key}))  # What it keeps has been looked at.
-        gone = _victims(ledger, hold, crowd_on(ledger, hold, node), owner, spot)
-    if gone is None:
-        return keep_for_hold(latch, hold)
-    return make_way(latch, owner, hold, gone, now) if gone else None
+    if standing_refusal(hold, owner, ledger.policy, now, labels_around(ledger, node)) is not None:
+        return None
+    spot = Spot(node, frozenset({latch.key}))  # What it keeps has been looked at.
+    return _victims(ledger, hold, crowd_on(ledger, hold, node), owner, spot)
 
 
 def crowd_on(ledger: Ledger, hold: Hold, node: str) -> Crowd:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 
 from headroom.core.holds import Hold
@@ -13,6 +14,8 @@ from headroom.core.objects import Pod
 from headroom.core.subjects import kept_hold_subject
 from headroom.core.waits.owners_first import LONGEST_AHEAD, Ahead, first_of
 from headroom.engine.ledger import Ledger
+from headroom.engine.pending_guardians import seeking
+from headroom.engine.pod_index import file_pod
 
 
 def goes_first(ledger: Ledger, owner: Pod, wholes: Iterable[str], now: datetime) -> None:
@@ -20,10 +23,12 @@ def goes_first(ledger: Ledger, owner: Pod, wholes: Iterable[str], now: datetime)
     without = tuple(wholes)
     first = [whole for whole in without if not ledger.index.of(By.RELEASED, whole)]
     if without:
-        ledger.ahead[owner.uid] = Ahead(now + LONGEST_AHEAD, without)
-        ledger.file(owner)
+        memory = ledger.pod_memory[owner.uid]
+        ahead = Ahead(now + LONGEST_AHEAD, without)
+        ledger.pod_memory[owner.uid] = replace(memory, ahead=ahead)
+        file_pod(ledger, owner)
     for whole in first:
-        for pod in ledger.contention.seeking(ledger.pods):
+        for pod in seeking(ledger):
             if pod.annotations.get(PARENT_ANNOTATION) == whole:
                 ledger.agenda.touch(kept_hold_subject(kept_for(pod)))
 
@@ -31,4 +36,5 @@ def goes_first(ledger: Ledger, owner: Pod, wholes: Iterable[str], now: datetime)
 def ahead_of(ledger: Ledger, hold: Hold, now: datetime) -> tuple[Pod, Ahead] | None:
     """The owner that a hold lets go first."""
     pods = ledger.having(By.RELEASED, hold.parent.whole)
-    return first_of(hold, ((pod, ledger.ahead[pod.uid]) for pod in pods), now)
+    released = ((pod, ledger.pod_memory[pod.uid].ahead) for pod in pods)
+    return first_of(hold, ((pod, ahead) for pod, ahead in released if ahead is not None), now)

@@ -20,6 +20,7 @@ from headroom.engine.headrooms.demand import load
 from headroom.engine.headrooms.quotarooms import heard
 from headroom.engine.headrooms.slot_pods import slot_count
 from headroom.engine.ledger import Ledger
+from headroom.engine.pending_guardians import being_made, in_flight, seekers
 from headroom.scheduling.choose import ChosenNode, choose
 
 LOAD = Awaited(Change.LOAD, "")
@@ -88,7 +89,7 @@ def full(ledger: Ledger, hold: Hold) -> bool:
     if headroom is None or most is None or headroom.mode != PREEMPTIBLE:
         return False
     there = len(ledger.index.of(By.SLOT_GUARDIAN, hold.group))
-    if there + ledger.contention.in_flight() < most:
+    if there + in_flight(ledger) < most:
         return False
     return _alive(ledger, hold) >= most
 
@@ -112,7 +113,7 @@ def _node_limit(ledger: Ledger, hold: Hold) -> int | None:
 
 def _may_wait(ledger: Ledger, hold: Hold, limit: int) -> bool:
     pod = hold.template.pod
-    waiting = len(ledger.contention.seekers(hold.group, ledger.pods) - {str(hold.parent)})
+    waiting = len(seekers(ledger, hold.group) - {str(hold.parent)})
     fits = isinstance(choose(pod, ledger.state), ChosenNode)
     return may_wait(load(ledger, pod), waiting, limit, fits)
 
@@ -130,7 +131,7 @@ def _most(ledger: Ledger, headroom: Headroom, hold: Hold) -> int | None:
 
 def _alive(ledger: Ledger, hold: Hold) -> int:
     """How many guardians a headroom has, with those that are being made for other slots."""
-    making = ledger.contention.being_made(hold.group) - {str(hold.parent)}
+    making = being_made(ledger, hold.group) - {str(hold.parent)}
     return len(ledger.index.of(By.SLOT_GUARDIAN, hold.group)) + len(making)
 
 
@@ -141,5 +142,5 @@ def _exceeds(ledger: Ledger, headroom: Headroom, more: Resources) -> bool:
     if not limits:
         return False
     used = ledger.index.total(By.SLOT_GUARDIAN, whole)
-    making = len(ledger.contention.being_made(whole)) + 1
+    making = len(being_made(ledger, whole)) + 1
     return any(used[name] + making * more[name] > most for name, most in limits if more[name])

@@ -24,8 +24,8 @@ from headroom.core.plan import Sequence, Work
 from headroom.core.subjects import Awaited, Change, Topic, headroom_subject, hold_subject
 from headroom.core.tickets.ticket_lifecycle import dismissed
 from headroom.core.tickets.ticket_times import object_of
-from headroom.engine.hold_memory import remember
 from headroom.engine.ledger import Ledger
+from headroom.engine.memories import remember
 from headroom.engine.namespace_limits import limits_of, used_by_others
 from headroom.engine.quotas import QuotaBook
 

@@ -12,10 +12,11 @@ from headroom.core.headrooms.headrooms import NEVER, Headroom
 from headroom.core.headrooms.readiness import SlotTally
 from headroom.core.hold_state.memory import SlotState
 from headroom.core.holds import Hold
-from headroom.core.index_entries import By, hold_entries
+from headroom.core.index_entries import By
 from headroom.core.objects import Pod
 from headroom.core.subjects import Awaited, Change, headroom_subject
 from headroom.engine.ledger import Ledger
+from headroom.engine.memories import file_hold
 
 TROUBLES_TOLD = 2
 
@@ -68,7 +69,7 @@ def note_state(ledger: Ledger, hold: Hold, state: SlotState) -> None:
     """A slot is in this state now."""
     name = str(hold.parent)
     ledger.memory[name] = replace(ledger.memory[name], state=state)
-    ledger.hold_index.put(name, hold_entries(hold, ledger.policy.across_namespaces, state))
+    file_hold(ledger, hold)
 
 
 def tally_of(ledger: Ledger, headroom: Headroom, next_start: datetime | None) -> SlotTally:

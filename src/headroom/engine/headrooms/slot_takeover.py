@@ -16,17 +16,19 @@ from datetime import datetime
 from headroom.core.claims import Offer
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import kept_for
+from headroom.core.next_handover import within
 from headroom.core.objects import Pod
 from headroom.core.subjects import hold_subject, node_changed, pod_subject
-from headroom.engine.handover_queue import HandoverQueue, within
+from headroom.engine.handover_queue import park
+from headroom.engine.latch_controller import latched
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
 from headroom.engine.owner_claims import offer_of
 
 
-def move_in(ledger: Ledger, launcher: HandoverQueue, guardian: Pod, now: datetime) -> None:
+def move_in(ledger: Ledger, guardian: Pod, now: datetime) -> None:
     """Let a guardian that finds no room next to its owner have that of a hold there, if any."""
-    if ledger.door(guardian) != 2 or launcher.has(guardian) or ledger.latched(guardian):
+    if ledger.door(guardian) != 2 or guardian.key in ledger.parked or latched(ledger, guardian):
         return
     slot = ledger.holds[kept_for(guardian)]
     if slot.mode == PREEMPTIBLE:
@@ -39,7 +41,7 @@ def move_in(ledger: Ledger, launcher: HandoverQueue, guardian: Pod, now: datetim
         return
     offer = _offer(ledger, slot, guardian, now)
     if offer is not None:
-        launcher.park(guardian, offer)
+        park(ledger, guardian, offer)
 
 
 def _offer(ledger: Ledger, slot: Hold, guardian: Pod, now: datetime) -> Offer | None:

@@ -7,9 +7,10 @@ events: see `error_isolation`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
+from headroom.core.copying import replace
 from headroom.core.demand.autoscalers import PodAutoscaler
 from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.demand.volumes import NodeDrivers, StorageClass, Volume, VolumeClaim
@@ -17,7 +18,9 @@ from headroom.core.eviction.budgets import Budget
 from headroom.core.eviction.preallocation import permitted
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import Headroom, Workload
+from headroom.core.hold_state.allocate_policy_groups import apart_from_others
 from headroom.core.holds import Hold
+from headroom.core.index_entries import By
 from headroom.core.names import ROLE_FENCE, ROLE_LABEL
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import judged
@@ -30,13 +33,11 @@ from headroom.core.subjects import (
     hold_subject,
     pod_subject,
 )
-from headroom.engine.agenda import Agenda
-from headroom.engine.bursts.bulk import Bulk
 from headroom.engine.claim_index import Indexer, index_subject
-from headroom.engine.conflicts.allocate_policy_groups import Sides
 from headroom.engine.conflicts.preempted_guardians import note_preempted
+from headroom.engine.deleted_nodes import node_deleted
 from headroom.engine.doors.book import DoorBook
-from headroom.engine.fences.fencer import Fencer
+from headroom.engine.fence_controller import pod_gone, pod_seen
 from headroom.engine.headrooms import followers
 from headroom.engine.headrooms.autoshapes import note_made
 from headroom.engine.headrooms.expected_pods import see_autoscaler
@@ -44,10 +45,8 @@ from headroom.engine.headrooms.headrooms import Standing
 from headroom.engine.headrooms.ownobjects import OwnObjects
 from headroom.engine.headrooms.slot_events import member
 from headroom.engine.hold_controller import HoldController
-from headroom.engine.latch_controller import LatchController
 from headroom.engine.ledger import Ledger
 from headroom.engine.overcommit import wake_overbooked
-from headroom.engine.owner_controller import OwnerController
 from headroom.engine.preallocation import wake_waiting_holds
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.status_writer import StatusWriter, quota_subject, status_subject
@@ -75,21 +74,14 @@ from headroom.ports import (
 class Observer:
     """Everybody in the engine who wants to know what is there."""
 
-    agenda: Agenda
     ledger: Ledger
     publisher: StatusWriter
     quotas: QuotaBook
     standing: Standing
     keeper: HoldController
-    placer: OwnerController
-    latcher: LatchController
-    bulk: Bulk
-    fencer: Fencer
     indexer: Indexer
-    sides: Sides
     doors: DoorBook
     own: OwnObjects
-    served: dict[str, None]  # kinds that holds are made from
 
     def observe(self, event: Event, now: datetime) -> None:
         """Take an event in."""
@@ -107,9 +99,10 @@ class Observer:
                 pass  # Another operator may; the set of namespaces never changes.
             case Hold() as hold:
                 allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
-                allowed = self.sides.see(allowed)
-                self.served[hold.parent.kind] = None
-                ledger.see_hold(member(ledger, self.publisher.see(allowed)))
+                allowed = apart_from_others(allowed, ledger.hold_index.all(By.SIDE))
+                known = member(ledger, self.publisher.see(allowed))
+                if not _repeats(ledger, known):
+                    ledger.see_hold(known)
                 self.quotas.see_ticket(allowed)
                 self.indexer.touch(allowed)
                 self.doors.want(allowed)
@@ -134,7 +127,7 @@ class Observer:
                 self.standing.quota_changed(allowed_here)
                 self.keeper.pace.see_quota(allowed_here, now)
             case Node() as node:
-                self.keeper.departures.arrived(node.name)
+                ledger.gone_nodes.pop(node.name, None)
                 if ledger.see_node(node):
                     wake_overbooked(ledger, node.name)
                     self.standing.nodes_changed()
@@ -144,9 +137,9 @@ class Observer:
                 ledger.state.set_namespace(namespace)
                 if before is None or before.labels != namespace.labels:
                     self.quotas.relabelled()
-                self.agenda.wake(Awaited(Change.USAGE, namespace.name))
-                self.agenda.notify(Awaited(Change.LIMITS, namespace.name))
-                self.agenda.touch(index_subject(namespace.name))
+                ledger.agenda.wake(Awaited(Change.USAGE, namespace.name))
+                ledger.agenda.notify(Awaited(Change.LIMITS, namespace.name))
+                ledger.agenda.touch(index_subject(namespace.name))
                 self.doors.see_namespace(namespace)
 
     def _see_pod(self, pod: Pod, now: datetime) -> None:
@@ -168,8 +161,7 @@ class Observer:
             ledger.slots.concern(dict.fromkeys(found))
         ledger.slots.concern(ledger.slots.promises.see(before, pod, now))
         note_made(ledger, before, pod)
-        self.bulk.see(pod)
-        self.fencer.see(pod, now)
+        pod_seen(ledger, pod)
         self.doors.see(before, pod)
 
     def _judge_anew(self, pods: Iterable[Key], now: datetime) -> None:
@@ -179,7 +171,7 @@ class Observer:
             pod = self.ledger.pods.get(key)
             if pod is not None:
                 self.ledger.see_pod(pod, now)
-                self.agenda.touch(pod_subject(key))
+                self.ledger.agenda.touch(pod_subject(key))
 
     def _lose(self, event: Event, now: datetime) -> None:
         ledger = self.ledger
@@ -224,7 +216,7 @@ class Observer:
                 self.keeper.pace.lose_quota(lifted)
             case NodeGone(name):
                 ledger.lose_node(name)
-                self.keeper.departures.departed(name)
+                node_deleted(ledger, name)
                 self.standing.nodes_changed()
             case NamespaceGone(name):
                 ledger.namespaces.pop(name, None)
@@ -243,12 +235,24 @@ class Observer:
             note_preempted(ledger, old, gone=True)
         if old is not None and old.uid == uid:
             ledger.slots.concern(list(followers.concerned(ledger, old)))
-        self.latcher.forget(key, uid)
-        self.placer.forget(uid)
         ledger.volumes.forget(uid)
-        self.bulk.lose(key)
-        self.fencer.lose(key, old)
+        if old is not None:
+            pod_gone(ledger, old)
         self.doors.lose(key, uid)
+
+
+def _repeats(ledger: Ledger, hold: Hold) -> bool:
+    """Whether a hold is as it is known but for its version, which is noted.
+
+    Most are our own writes of its status, which were assumed: nothing is to be decided anew.
+    """
+    old = ledger.holds.get(str(hold.parent))
+    if old is None or old.parent.uid != hold.parent.uid:
+        return False
+    if replace(old, version=hold.version) != hold:
+        return False
+    ledger.holds[str(hold.parent)] = hold
+    return True
 
 
 def _home(thing: Hold | Headroom) -> str:

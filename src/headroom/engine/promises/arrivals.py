@@ -103,7 +103,8 @@ class Arrivals:
             self._kept_back.put(pod.uid, tuple(entries))
 
     def _ungate(self, uid: str) -> tuple[str, ...]:
-        return tuple(str(each.value) for each in self._kept_back.put(uid))
+        lost, _ = self._kept_back.put(uid)
+        return tuple(str(each.value) for each in lost)
 
     def _for(self, pod: Pod) -> tuple[str, ...]:
         """The headrooms that a pod is an owner of."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from headroom.sim.api import kinds
-from headroom.sim.api.values import Json, dig, with_condition
+from headroom.sim.api.values import Json, dig, new_condition, with_condition
 from headroom.sim.errors import forbidden, invalid
 
 DEFAULT_PRIORITY = 0
@@ -57,12 +57,8 @@ def first_status(spec: Json, now: str) -> Json:
     """The status of every new pod; for a gated pod it has the condition that says so."""
     status: Json = {"phase": "Pending", "qosClass": _quality(spec)}
     if spec.get("schedulingGates"):
-        condition = {
-            "type": "PodScheduled",
-            "status": "False",
-            "reason": "SchedulingGated",
-            "message": "Scheduling is blocked due to non-empty scheduling gates",
-        }
+        why = "Scheduling is blocked due to non-empty scheduling gates"
+        condition = new_condition("PodScheduled", False, "SchedulingGated", why)
         return with_condition(status, condition, now)
     return status
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from headroom.sim.api.pods import FINISHED
-from headroom.sim.api.values import Json, condition_of, dig, ref_of, with_condition
+from headroom.sim.api.values import Json, condition_of, dig, disrupted, ref_of
 from headroom.sim.errors import ApiError
 from headroom.sim.selectors import selects
 
@@ -38,13 +38,8 @@ def charged(pod: Json, budgets: Iterable[Json], now: str) -> Json | None:
 
 def evicted(pod: Json, now: str) -> Json:
     """The pod with the condition that says why it is evicted."""
-    condition = {
-        "type": "DisruptionTarget",
-        "status": "True",
-        "reason": "EvictionByEvictionAPI",
-        "message": "Eviction API: evicting",
-    }
-    return {**pod, "status": with_condition(pod.get("status"), condition, now)}
+    status = disrupted(pod, "EvictionByEvictionAPI", "Eviction API: evicting", now)
+    return {**pod, "status": status}
 
 
 def _covers(budget: Json, pod: Json) -> bool:

@@ -18,15 +18,7 @@ TEST_FAILED = "TestFailed"
 
 def merge(target: Any, patch: Any) -> Any:
     """Apply a JSON merge patch (RFC 7386): null removes, objects are merged, others replaced."""
-    if not isinstance(patch, Mapping):
-        return patch
-    result = dict(target) if isinstance(target, Mapping) else {}
-    for name, value in patch.items():
-        if value is None:
-            result.pop(name, None)
-        else:
-            result[name] = merge(result.get(name), value)
-    return result
+    return _merged(target, patch, {})
 
 
 _MERGE_KEYS = {
@@ -45,16 +37,21 @@ def strategic_merge(target: Any, patch: Any) -> Any:
 
     Of its directives only `$patch: delete` on an item is modelled.
     """
+    return _merged(target, patch, _MERGE_KEYS)
+
+
+def _merged(target: Any, patch: Any, keys: Mapping[str, str]) -> Any:
+    """The target with a patch, in which lists with one of these keys are merged item by item."""
     if not isinstance(patch, Mapping):
         return patch
     result = dict(target) if isinstance(target, Mapping) else {}
     for name, value in patch.items():
         if value is None:
             result.pop(name, None)
-        elif isinstance(value, list) and name in _MERGE_KEYS:
-            result[name] = _merge_items(result.get(name) or [], value, _MERGE_KEYS[name])
+        elif isinstance(value, list) and name in keys:
+            result[name] = _merge_items(result.get(name) or [], value, keys[name])
         else:
-            result[name] = strategic_merge(result.get(name), value)
+            result[name] = _merged(result.get(name), value, keys)
     return result
 
 

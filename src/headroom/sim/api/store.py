@@ -89,6 +89,7 @@ class Store:
         self._refs: dict[str, Ref] = {}
         self._version = 0
         self._stamp: tuple[datetime | None, str] = None, ""
+        self._stamp_at: datetime | None = None  # when it was last asked for
 
     @property
     def version(self) -> int:
@@ -101,8 +102,11 @@ class Store:
     def timestamp(self) -> str:
         """The current time in the format of objects: whole seconds, UTC."""
         now = self._now()
-        if now is not self._stamp[0]:  # Many changes happen at the same time.
-            self._stamp = now, format_time(now)
+        if now is not self._stamp_at:
+            second = now.replace(microsecond=0)
+            if second != self._stamp[0]:
+                self._stamp = second, format_time(second)
+            self._stamp_at = now
         return self._stamp[1]
 
     def timestamp_in(self, seconds: float) -> str:

@@ -122,6 +122,18 @@ def condition_of(obj: Json, name: str) -> Json | None:
     return None
 
 
+def new_condition(kind: str, status: bool | str, reason: str, message: str) -> dict[str, Any]:
+    """A condition as the API has it; `status` is a word where neither true nor false is known."""
+    word = status if isinstance(status, str) else str(status)
+    return {"type": kind, "status": word, "reason": reason, "message": message}
+
+
+def disrupted(pod: Json, reason: str, message: str, now: str) -> dict[str, Any]:
+    """The status of a pod with the condition that says who ends it and why."""
+    condition = new_condition("DisruptionTarget", True, reason, message)
+    return with_condition(pod.get("status"), condition, now)
+
+
 def with_condition(status: Json | None, condition: Json, now: str) -> dict[str, Any]:
     """The status with this condition; its transition time changes only if its status changes."""
     conditions = list((status or {}).get("conditions") or ())

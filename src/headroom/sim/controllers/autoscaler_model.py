@@ -19,6 +19,7 @@ from headroom.scheduling.nodes import zone_of
 from headroom.scheduling.pod_shapes import KnownShapes
 from headroom.scheduling.state import ClusterState
 from headroom.sim.scheduler.volumes import VolumeView
+from headroom.wire.objects.podsagain import pod_with
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ class Model:
 
     def place(self, pod: Pod) -> str:
         """Place a pod where it fits and return the node; "" if it fits nowhere."""
-        wish, _ = self._volumes.judged(replace(pod, node="", nominated=""))
+        wish, _ = self._volumes.judged(_unplaced(pod))
         found = self._shapes.pick(wish)
         if not isinstance(found, ChosenNode):
             return ""
@@ -96,7 +97,7 @@ class Model:
 
     def place_first(self, pod: Pod, but: frozenset[str]) -> str:
         """Place a pod on the first node by name that it fits on, except these."""
-        wish, _ = self._volumes.judged(replace(pod, node="", nominated=""))
+        wish, _ = self._volumes.judged(_unplaced(pod))
         rows = feasible(wish, self.state).rows()
         names = sorted(name for name in self.state.table.names_of(rows) if name not in but)
         if not names:
@@ -106,7 +107,7 @@ class Model:
 
     def fits_on(self, pod: Pod, name: str) -> bool:
         """Whether a pod fits on this node."""
-        wish, _ = self._volumes.judged(replace(pod, node="", nominated=""))
+        wish, _ = self._volumes.judged(_unplaced(pod))
         wish = replace(wish, placement=pinned(wish.placement, name))
         return bool(feasible(wish, self.state).rows().shape[0])
 
@@ -175,3 +176,8 @@ class Model:
             else:
                 self.state.set_node(node)
                 self._out_of_order = True
+
+
+def _unplaced(pod: Pod) -> Pod:
+    """The pod without its node and its nomination."""
+    return pod_with(pod, node="", nominated="") if pod.node or pod.nominated else pod

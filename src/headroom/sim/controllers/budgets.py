@@ -9,7 +9,6 @@ eviction API (`api.eviction`) reduces the number until the next calculation.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil
 from typing import Any
 
 from headroom.sim.actor_context import ActorContext
@@ -18,6 +17,7 @@ from headroom.sim.api.store import Change
 from headroom.sim.api.values import Json, Ref, controller_of, dig, ref_of, with_condition
 from headroom.sim.controllers.base import Controller
 from headroom.sim.controllers.pod_control import is_ending, is_ready
+from headroom.sim.controllers.rollout import amount_of
 from headroom.sim.selectors import selects
 
 
@@ -84,11 +84,11 @@ class Budgets(Controller):
         most = dig(budget, "spec", "maxUnavailable")
         if most is not None:
             scale = self._scale(pods)
-            return scale, max(0, scale - _amount(most, scale))
+            return scale, max(0, scale - amount_of(most, scale))
         least = dig(budget, "spec", "minAvailable")
         if str(least).endswith("%"):
             scale = self._scale(pods)
-            return scale, _amount(str(least), scale)
+            return scale, amount_of(str(least), scale)
         return len(pods), int(least or 0)
 
     def _scale(self, pods: Sequence[Json]) -> int:
@@ -138,9 +138,3 @@ def _condition(budget: Json, allowed: int) -> dict[str, Any]:
         "message": "",
         "observedGeneration": dig(budget, "metadata", "generation"),
     }
-
-
-def _amount(value: int | str, whole: int) -> int:
-    """A number, or a percentage rounded up."""
-    text = str(value)
-    return ceil(int(text[:-1]) * whole / 100) if text.endswith("%") else int(text)

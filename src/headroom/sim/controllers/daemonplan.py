@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil
 from typing import Any
 
 from headroom.core.objects import Node, Placement
 from headroom.core.selection import node_matches, tolerated
 from headroom.sim.api.values import Json, dig
+from headroom.sim.controllers.rollout import amount_of
 
 GENERATION_LABEL = "pod-template-generation"
 _PREFIX = "node.kubernetes.io"
@@ -95,6 +95,4 @@ def target_of(pod: Json) -> str:
 def most_unavailable(daemon_set: Json, desired: int) -> int:
     """How many nodes may be without a pod during a rolling update."""
     rolling: Mapping[str, Any] = dig(daemon_set, "spec", "updateStrategy", "rollingUpdate") or {}
-    text = str(rolling.get("maxUnavailable", 1))
-    share = ceil(int(text[:-1]) * desired / 100) if text.endswith("%") else int(text)
-    return max(1, share)
+    return max(1, amount_of(rolling.get("maxUnavailable", 1), desired))

@@ -33,6 +33,7 @@ from headroom.sim.controllers.pod_control import (
     is_finished,
     is_ready,
     pod_from_template,
+    revision_of,
 )
 from headroom.sim.controllers.revisions import Backoff, template_hash
 
@@ -212,7 +213,7 @@ class DaemonSets(PodController):
             pods = [pod for pod in here[name] if not is_ending(pod)]
             if len(pods) != 1:
                 unavailable += 1
-            elif _revision(pods[0]) == template.revision:
+            elif revision_of(pods[0]) == template.revision:
                 unavailable += not is_ready(pods[0])
             else:
                 (candidates if is_ready(pods[0]) else broken).append(pods[0])
@@ -243,7 +244,7 @@ class DaemonSets(PodController):
             "numberAvailable": ready,
             "numberUnavailable": len(eligible) - ready,
             "observedGeneration": template.generation,
-            "updatedNumberScheduled": sum(_revision(p) == template.revision for p in first),
+            "updatedNumberScheduled": sum(revision_of(p) == template.revision for p in first),
         }
         self.write_status(wish, {**must, **{name: value for name, value in may.items() if value}})
 
@@ -254,10 +255,6 @@ def _pod(wish: Json, template: _Template, node: str) -> Json:
     name = {"generateName": f"{ref_of(wish).name}-"}
     pod = pod_from_template(wish, given, name, labels)
     return {**pod, "spec": pinned(daemon_spec(pod["spec"]), node)}
-
-
-def _revision(pod: Json) -> str:
-    return str(dig(pod, "metadata", "labels", REVISION_LABEL) or "")
 
 
 def _looks_otherwise(change: Change) -> bool:

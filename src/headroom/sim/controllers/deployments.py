@@ -18,6 +18,7 @@ from headroom.sim.api.values import (
     condition_of,
     controller_of,
     dig,
+    new_condition,
     put,
     ref_of,
     uid_of,
@@ -188,16 +189,11 @@ def _done(replica_set: str) -> str:
 
 
 def _conditions(enough: bool, done: bool, replica_set: str) -> tuple[Json, Json]:
-    available: Json = {
-        "type": "Available",
-        "status": "True" if enough else "False",
-        "reason": "MinimumReplicasAvailable" if enough else "MinimumReplicasUnavailable",
-        "message": f"Deployment {'has' if enough else 'does not have'} minimum availability.",
-    }
-    progressing: Json = {
-        "type": "Progressing",
-        "status": "True",
-        "reason": "NewReplicaSetAvailable" if done else "ReplicaSetUpdated",
-        "message": _done(replica_set) if done else f'ReplicaSet "{replica_set}" is progressing.',
-    }
-    return available, progressing
+    some = "MinimumReplicasAvailable" if enough else "MinimumReplicasUnavailable"
+    words = f"Deployment {'has' if enough else 'does not have'} minimum availability."
+    state = "NewReplicaSetAvailable" if done else "ReplicaSetUpdated"
+    told = _done(replica_set) if done else f'ReplicaSet "{replica_set}" is progressing.'
+    return (
+        new_condition("Available", enough, some, words),
+        new_condition("Progressing", True, state, told),
+    )

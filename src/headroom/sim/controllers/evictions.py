@@ -14,7 +14,7 @@ from headroom.core.selection import tolerates
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import node_of, pod_of
 from headroom.sim.api.store import COMING, GOING, SPEC, Change, Verb
-from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of, with_condition
+from headroom.sim.api.values import Json, Ref, dig, disrupted, ref_of, uid_of
 from headroom.sim.controllers.base import Controller
 
 _EVENT = "TaintManagerEviction"
@@ -76,13 +76,8 @@ class TaintManager(Controller):
             return
         words = f"Marking for deletion Pod {ref.namespace}/{ref.name}"
         self.recorder.record(obj, "Normal", _EVENT, words)
-        condition = {
-            "type": "DisruptionTarget",
-            "status": "True",
-            "reason": "DeletionByTaintManager",
-            "message": "Taint manager: deleting due to NoExecute taint",
-        }
-        status = with_condition(obj.get("status"), condition, self.store.timestamp())
+        why = "Taint manager: deleting due to NoExecute taint"
+        status = disrupted(obj, "DeletionByTaintManager", why, self.store.timestamp())
         self.server.write_pod_status(obj, status)
         self.server.delete(ref, uid=uid)
 

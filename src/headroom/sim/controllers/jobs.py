@@ -19,6 +19,7 @@ from headroom.sim.api.values import (
     condition_of,
     dig,
     drop,
+    new_condition,
     put,
     ref_of,
     uid_of,
@@ -35,6 +36,7 @@ from headroom.sim.controllers.jobcounts import (
 from headroom.sim.controllers.pod_control import (
     PodController,
     is_active,
+    is_ending,
     is_ready,
     pod_from_template,
 )
@@ -160,7 +162,7 @@ class Jobs(PodController):
         status: dict[str, Any] = {
             **self._suspension(wish, now),
             "ready": sum(map(is_ready, active)),
-            "terminating": 0 if how else sum(bool(_deleted(pod)) for pod in pods),
+            "terminating": 0 if how else sum(map(is_ending, pods)),
             "uncountedTerminatedPods": {},
             **{name: value for name, value in numbers.items() if value},
         }
@@ -181,12 +183,7 @@ class Jobs(PodController):
         what = "suspended" if held else "resumed"
         if before is None or (before["status"] == "True") is not held:
             self.recorder.record(wish, "Normal", what.capitalize(), f"Job {what}")
-        condition = {
-            "type": "Suspended",
-            "status": "True" if held else "False",
-            "reason": f"Job{what.capitalize()}",
-            "message": f"Job {what}",
-        }
+        condition = new_condition("Suspended", held, f"Job{what.capitalize()}", f"Job {what}")
         known = {"conditions": list(dig(wish, "status", "conditions") or ())}
         return {**kept, **with_condition(known, condition, now)}
 
@@ -244,7 +241,3 @@ def _bare(pod: Json) -> Json:
 def _has_ended(wish: Json) -> bool:
     found = (condition_of(wish, name) for name in ("Complete", "Failed"))
     return any(condition is not None for condition in found)
-
-
-def _deleted(pod: Json) -> bool:
-    return bool(dig(pod, "metadata", "deletionTimestamp"))

@@ -19,6 +19,8 @@ from headroom.sim.api.values import (
     Ref,
     condition_of,
     dig,
+    disrupted,
+    new_condition,
     put,
     ref_of,
     uid_of,
@@ -37,6 +39,8 @@ _PRESSURE = {
 }
 _OURS = (UNREACHABLE, NOT_READY, CORDONED, *_PRESSURE.values())
 _ORPHAN_GRACE = 40.0
+SILENT = "Kubelet stopped posting node status."
+REPORTS = "kubelet is posting ready status"
 
 
 class Nodes(Controller):
@@ -85,20 +89,10 @@ class Nodes(Controller):
         if since is not None:
             if now - since < self.stage.settings.node_grace - 1e-6:
                 return node
-            condition = {
-                "type": "Ready",
-                "status": "Unknown",
-                "reason": "NodeStatusUnknown",
-                "message": "Kubelet stopped posting node status.",
-            }
+            condition = new_condition("Ready", "Unknown", "NodeStatusUnknown", SILENT)
         elif before in ("", "Unknown") or name in self._returned:
             self._returned.discard(name)
-            condition = {
-                "type": "Ready",
-                "status": "True",
-                "reason": "KubeletReady",
-                "message": "kubelet is posting ready status",
-            }
+            condition = new_condition("Ready", True, "KubeletReady", REPORTS)
         else:
             return node
         if before == condition["status"]:
@@ -157,14 +151,8 @@ class Nodes(Controller):
 
     def _lost(self, pod: Json) -> Json:
         """The last status of a pod whose node no longer exists."""
-        condition = {
-            "type": "DisruptionTarget",
-            "status": "True",
-            "reason": "DeletionByPodGC",
-            "message": "PodGC: node no longer exists",
-        }
-        status = with_condition(pod.get("status"), condition, self.store.timestamp())
-        return {**status, "phase": "Failed"}
+        why, now = "PodGC: node no longer exists", self.store.timestamp()
+        return {**disrupted(pod, "DeletionByPodGC", why, now), "phase": "Failed"}
 
 
 def _ready(node: Json | None) -> str:

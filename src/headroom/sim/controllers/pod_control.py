@@ -168,3 +168,8 @@ def is_ending(pod: Json) -> bool:
 def age_rank(pod: Json) -> tuple[str, str]:
     """The sort key that puts the oldest pod first."""
     return str(dig(pod, "metadata", "creationTimestamp")), ref_of(pod).name
+
+
+def revision_of(pod: Json) -> str:
+    """The revision of the template that a pod was made from."""
+    return str(dig(pod, "metadata", "labels", REVISION_LABEL) or "")

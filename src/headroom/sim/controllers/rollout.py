@@ -43,14 +43,15 @@ def limits_of(deployment: Json) -> RolloutLimits:
     if dig(deployment, "spec", "strategy", "type") == "Recreate":
         return RolloutLimits(desired, recreate=True, unavailable=desired)
     rolling = dig(deployment, "spec", "strategy", "rollingUpdate") or {}
-    surge = _amount(rolling.get("maxSurge", "25%"), desired, up=True)
-    unavailable = _amount(rolling.get("maxUnavailable", "25%"), desired, up=False)
+    surge = amount_of(rolling.get("maxSurge", "25%"), desired, up=True)
+    unavailable = amount_of(rolling.get("maxUnavailable", "25%"), desired, up=False)
     if surge == 0 and unavailable == 0:
         unavailable = 1
     return RolloutLimits(desired, surge, unavailable)
 
 
-def _amount(value: int | str, whole: int, *, up: bool) -> int:
+def amount_of(value: int | str, whole: int, *, up: bool = True) -> int:
+    """A number, or a share that is rounded up or down."""
     text = str(value)
     if not text.endswith("%"):
         return int(text)

@@ -18,6 +18,7 @@ from headroom.sim.controllers.pod_control import (
     is_finished,
     is_ready,
     pod_from_template,
+    revision_of,
 )
 from headroom.sim.controllers.revisions import template_hash
 from headroom.sim.errors import ApiError
@@ -130,7 +131,7 @@ class StatefulSets(PodController):
         for ordinal, pod in sorted(self._numbered(wish).items(), reverse=True):
             if ordinal < partition:
                 return
-            if _revision(pod) != newest and not is_ending(pod):
+            if revision_of(pod) != newest and not is_ending(pod):
                 await self.turn()
                 self.end(wish, pod)
                 return
@@ -158,8 +159,8 @@ class StatefulSets(PodController):
         alive = [pod for pod in pods if not is_ending(pod)]
         may = {
             "readyReplicas": ready,
-            "currentReplicas": sum(_revision(pod) == settled for pod in alive),
-            "updatedReplicas": sum(_revision(pod) == newest for pod in alive),
+            "currentReplicas": sum(revision_of(pod) == settled for pod in alive),
+            "updatedReplicas": sum(revision_of(pod) == newest for pod in alive),
             "observedGeneration": dig(wish, "metadata", "generation"),
         }
         status = {
@@ -217,7 +218,3 @@ def _is_parallel(wish: Json) -> bool:
 
 def _revision_of(wish: Json) -> str:
     return template_hash(dig(wish, "spec", "template") or {})
-
-
-def _revision(pod: Json) -> str:
-    return str(dig(pod, "metadata", "labels", REVISION_LABEL) or "")

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable
 from typing import Any
 
-from headroom.sim.api.values import Json, condition_of, dig, uid_of, with_condition
+from headroom.sim.api.values import Json, condition_of, dig, new_condition, uid_of, with_condition
 from headroom.sim.kubelet.admission import Rejection
 
 _CONTAINERS = "ContainersReady"
@@ -56,12 +56,7 @@ def _readiness(pod: Json) -> Json:
     words = "; ".join(
         f'corresponding condition of pod readiness gate "{gate}" does not exist.' for gate in unmet
     )
-    return {
-        "type": "Ready",
-        "status": "False",
-        "reason": "ReadinessGatesNotReady",
-        "message": words,
-    }
+    return new_condition("Ready", False, "ReadinessGatesNotReady", words)
 
 
 def finished(pod: Json, phase: str, now: str) -> Json:

@@ -12,7 +12,17 @@ from typing import Any
 from headroom.core.objects import Pod
 from headroom.sim.actor_context import ActorContext, TokenBucket
 from headroom.sim.api.events import NORMAL, WARNING
-from headroom.sim.api.values import Json, Ref, condition_of, dig, drop, uid_of, with_condition
+from headroom.sim.api.values import (
+    Json,
+    Ref,
+    condition_of,
+    dig,
+    disrupted,
+    drop,
+    new_condition,
+    uid_of,
+    with_condition,
+)
 from headroom.sim.scheduler.view import NAME
 from headroom.wire.objects.volumes import SELECTED_NODE
 
@@ -79,13 +89,9 @@ class SchedulerWriter:
         obj = self._current(victim)
         if obj is None or dig(obj, "metadata", "deletionTimestamp"):
             return obj is not None
-        condition = {
-            "type": "DisruptionTarget",
-            "status": "True",
-            "reason": "PreemptionByScheduler",
-            "message": f"{NAME}: preempting to accommodate a higher priority pod",
-        }
-        status = with_condition(obj.get("status"), condition, self._stage.store.timestamp())
+        why = f"{NAME}: preempting to accommodate a higher priority pod"
+        now = self._stage.store.timestamp()
+        status = disrupted(obj, "PreemptionByScheduler", why, now)
         marked = self._stage.server.write_pod_status(obj, status)
         words = f"Preempted by pod {preemptor.uid} on node {node}"
         self._recorder.record(marked, NORMAL, "Preempted", words)
@@ -98,12 +104,7 @@ class SchedulerWriter:
 
 
 def _reported(obj: Json, message: str, nominated: str, now: str) -> Json:
-    condition = {
-        "type": "PodScheduled",
-        "status": "False",
-        "reason": "Unschedulable",
-        "message": message,
-    }
+    condition = new_condition("PodScheduled", False, "Unschedulable", message)
     old = condition_of(obj, "PodScheduled")
     same = old is not None and all(old.get(name) == value for name, value in condition.items())
     status = dict(obj.get("status") or {})

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
 
+from headroom.wire.kinds import Json
 from headroom.wire.rbac import LABELS
-
-# Objects of the API are open-ended JSON.
-Json: TypeAlias = dict[str, Any]
 
 VALIDATING_API = "admissionregistration.k8s.io/v1"
 POLICY_KIND = "ValidatingAdmissionPolicy"

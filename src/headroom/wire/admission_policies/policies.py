@@ -2,22 +2,65 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
-from headroom.wire.admission_policies.cel import Validating, account_name
+from headroom.wire.admission_policies.cel import (
+    Check,
+    Match,
+    Validating,
+    account_name,
+    both,
+    made_by,
+    unchanged,
+)
 from headroom.wire.admission_policies.changes import bindings, changes, deletions
 from headroom.wire.admission_policies.daemonsets import daemon_sets
 from headroom.wire.admission_policies.objects import objects
 from headroom.wire.admission_policies.pods import creation
 from headroom.wire.admission_policies.tenants import reserved
-from headroom.wire.admission_policies.webhook import registration_changes
 from headroom.wire.guardians import PAUSE_IMAGE
 from headroom.wire.install.rights import ACCOUNT
 from headroom.wire.kind_codecs import NATIVE, KindCodecs
-from headroom.wire.webhook import WEBHOOK_NAME
+from headroom.wire.kinds import Json
+from headroom.wire.webhook import REGISTRATIONS, WEBHOOK_NAME
 
-# Objects of the API are open-ended JSON.
-Json: TypeAlias = dict[str, Any]
+NAME = "webhook-registration.headroom.dev"
+
+_HOOK = (
+    "rules",
+    "failurePolicy",
+    "matchPolicy",
+    "namespaceSelector",
+    "objectSelector",
+    "sideEffects",
+    "timeoutSeconds",
+    "admissionReviewVersions",
+    "reinvocationPolicy",
+    "matchConditions",
+)
+_ADDRESS = ("url", "service")
+_METADATA = ("labels", "annotations", "ownerReferences", "finalizers")
+
+
+def registration_changes(user: str) -> Validating:
+    """The policy on changes of registrations by the webhook itself."""
+    same = [f"old.?{name} == hook.?{name}" for name in _HOOK]
+    same += [f"old.clientConfig.?{name} == hook.clientConfig.?{name}" for name in _ADDRESS]
+    hooks = (
+        "size(object.?webhooks.orValue([])) == size(oldObject.?webhooks.orValue([])) && "
+        "object.?webhooks.orValue([]).all(hook, oldObject.?webhooks.orValue([])"
+        f".exists(old, old.name == hook.name && {both(same)}))"
+    )
+    return Validating(
+        NAME,
+        (Match(REGISTRATIONS.group, (REGISTRATIONS.plural,), ("UPDATE",)),),
+        made_by(user),
+        (
+            Check(hooks, "the webhook writes only the caBundle of its registration"),
+            Check(
+                unchanged("metadata", _METADATA),
+                "the webhook leaves the metadata of its registration alone",
+            ),
+        ),
+    )
 
 
 def confinement_objects(

@@ -7,13 +7,9 @@ token is and what that person may list: that is `headroom-token-reviews`.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
 from headroom.wire.install.rights import ACCOUNT
+from headroom.wire.kinds import Json
 from headroom.wire.rbac import LABELS, RBAC, cluster_role, role, rule
-
-# Objects of the API are open-ended JSON.
-Json: TypeAlias = dict[str, Any]
 
 VIEWERS = "headroom-dashboard"
 REVIEWS = "headroom-token-reviews"

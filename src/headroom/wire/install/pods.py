@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
+from headroom.wire.kinds import Json
 from headroom.wire.rbac import LABELS
-
-# Objects of the API are open-ended JSON.
-Json: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,12 @@ own roles `view`, `edit` and `admin`, and write them by `headroom-edit`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
 
 from headroom.core.names import GROUP, LEASE_NAME, LOCKED_CLASS, PREEMPTIBLE_CLASS
 from headroom.wire.kind_codecs import NATIVE, KindCodecs
-from headroom.wire.kinds import AUTOSCALERS, DAEMON_SETS, VOLUMES, WORKLOADS
+from headroom.wire.kinds import AUTOSCALERS, DAEMON_SETS, VOLUMES, WORKLOADS, Json
 from headroom.wire.policy import ASKS_POLICY_NAME, POLICY_NAME
 from headroom.wire.rbac import FOLLOW, RBAC, READ, account, binding, cluster_role, named, role, rule
-
-# Objects of the API are open-ended JSON.
-Json: TypeAlias = dict[str, Any]
 
 ACCOUNT = "headroom-operator"
 

@@ -7,17 +7,12 @@ not create any), and writes into its own registration whom to trust.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
 from headroom.core.names import GROUP
 from headroom.wire.install.pods import Program, deployment, disruption_budget, network_policy
 from headroom.wire.kind_codecs import NATIVE, KindCodecs
-from headroom.wire.kinds import CLAIM_INDEXES
+from headroom.wire.kinds import CLAIM_INDEXES, Json
 from headroom.wire.rbac import LABELS, account, binding, cluster_role, named, role, rule
 from headroom.wire.webhook import REGISTRATIONS, SECRETS, WEBHOOK_NAME, registration
-
-# Objects of the API are open-ended JSON.
-Json: TypeAlias = dict[str, Any]
 
 HTTPS_PORT = 8443
 # Endpoints are told of a leaving replica while it still answers.

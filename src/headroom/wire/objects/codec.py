@@ -21,11 +21,10 @@ from headroom.core.resources import EMPTY, Resources
 from headroom.wire.amounts import amounts_in
 from headroom.wire.durations import format_duration, parse_duration
 from headroom.wire.errors import DecodeError
+from headroom.wire.kinds import Json
 from headroom.wire.objects.reader import Reader, Time
 from headroom.wire.times import bounded, bounded_sum, format_time
 
-# Objects of the API are open-ended JSON.
-Json = dict[str, Any]
 T = TypeVar("T")
 
 

@@ -6,21 +6,24 @@ one becomes a Problem with its path, and everything else of the object is still 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import TypeVar
 
 from msgspec import Raw
 
 from headroom.core.holds import Problem
+from headroom.wire.amounts import read_amounts
 from headroom.wire.durations import parse_duration
 from headroom.wire.errors import DecodeError
-from headroom.wire.objects.reader import Reader, join, spelling
+from headroom.wire.objects.reader import ABSENT, Reader, join, spelling
 from headroom.wire.times import parse_time
 
 T = TypeVar("T")
 V = TypeVar("V")
 LONGEST_MESSAGE = 500  # It ends up in a condition, and may quote what others wrote.
+_FIELDS = Reader(dict[str, Raw])
+_LIST = Reader(list[dict[str, Raw]])
 _TEXT = Reader(str)
 _FLAG = Reader(bool)
 _NUMBER = Reader(int)
@@ -57,6 +60,15 @@ class Findings:
             self.note(error)
             return None
 
+    def fields(self, raw: Raw, path: str) -> Fields:
+        """Read a part of the object, to go through its fields."""
+        return Fields(self, path, self.read(_FIELDS, raw, path))
+
+    def extend(self, problems: Iterable[Problem]) -> None:
+        """Take down problems that were found apart."""
+        for problem in problems:
+            self.add(problem.path, problem.message)
+
     def parse(self, parse: Callable[[str], V], text: str | None, path: str) -> V | None:
         """Parse a text; None when there is none, or it is wrong and taken down."""
         if text is None:
@@ -67,47 +79,104 @@ class Findings:
             self.add(path, str(error))
             return None
 
-    def text(self, raw: Raw, path: str) -> str | None:
+
+class Fields:
+    """One part of an object, whose fields are read by name; what is wrong is told with its path.
+
+    `given`: the part is there, and is an object.
+    """
+
+    def __init__(self, findings: Findings, path: str, raws: Mapping[str, Raw] | None) -> None:
+        self.findings = findings
+        self.path = path
+        self.given = raws is not None
+        self._raws = raws or {}
+
+    def at(self, name: str) -> str:
+        """The path of a field."""
+        return f"{self.path}.{name}"
+
+    def raw(self, name: str) -> Raw:
+        """The text of a field, for who reads it in another way."""
+        return self._raws.get(name, ABSENT)
+
+    def has(self, name: str) -> bool:
+        return bool(spelling(self.raw(name)))
+
+    def present(self, names: Iterable[str]) -> dict[str, Raw]:
+        """Those of some fields that are there, with their texts."""
+        return {name: self.raw(name) for name in names if self.has(name)}
+
+    def add(self, name: str, message: str) -> None:
+        """Take down what is wrong with a field."""
+        self.findings.add(self.at(name), message)
+
+    def read(self, reader: Reader[T], name: str) -> T | None:
+        """Read a field; None when it is absent, or wrong and taken down."""
+        return self.findings.read(reader, self.raw(name), self.at(name))
+
+    def part(self, name: str) -> Fields:
+        """A field that has fields of its own."""
+        return self.findings.fields(self.raw(name), self.at(name))
+
+    def parts(self, name: str) -> Iterator[Fields]:
+        """The items of a list of such fields; none, where one of them is no object."""
+        for index, raws in enumerate(self.read(_LIST, name) or ()):
+            yield Fields(self.findings, f"{self.at(name)}[{index}]", raws)
+
+    def parse(self, parse: Callable[[str], V], name: str) -> V | None:
+        """Read a string and parse it; an empty one counts as absent."""
+        return self.findings.parse(parse, self.text(name) or None, self.at(name))
+
+    def text(self, name: str) -> str | None:
         """Read a string."""
-        return self.read(_TEXT, raw, path)
+        return self.read(_TEXT, name)
 
-    def flag(self, raw: Raw, path: str) -> bool | None:
+    def flag(self, name: str) -> bool | None:
         """Read a boolean."""
-        return self.read(_FLAG, raw, path)
+        return self.read(_FLAG, name)
 
-    def word(self, raw: Raw, path: str, words: tuple[str, ...]) -> str:
+    def word(self, name: str, words: tuple[str, ...]) -> str:
         """Read one of some words; the first of them is the default."""
-        word = self.text(raw, path)
+        word = self.text(name)
         if word is None:
             return words[0]
         if word not in words:
-            self.add(path, f"{word!r} is not one of {', '.join(words)}")
+            self.add(name, f"{word!r} is not one of {', '.join(words)}")
             return words[0]
         return word
 
-    def number(self, raw: Raw, path: str, least: int, most: int) -> int | None:
+    def number(self, name: str, least: int, most: int) -> int | None:
         """Read an integer in this range."""
-        number = self.read(_NUMBER, raw, path)
+        number = self.read(_NUMBER, name)
         if number is not None and not least <= number <= most:
-            self.add(path, f"{number} is out of range; it may be {least} to {most}")
+            self.add(name, f"{number} is out of range; it may be {least} to {most}")
             return None
         return number
 
-    def duration(
-        self, raw: Raw, path: str, negative: str = "must not be negative"
-    ) -> timedelta | None:
+    def duration(self, name: str, negative: str = "must not be negative") -> timedelta | None:
         """Read a duration of zero or more; `negative` is the message for one that is less."""
-        written = self.read(_DURATION, raw, path)
+        written = self.read(_DURATION, name)
         if isinstance(written, int) and written != 0:
-            self.add(path, f"{written} has no unit; write for example {written}s")
+            self.add(name, f"{written} has no unit; write for example {written}s")
             return None
         text = str(written) if written is not None else None
-        duration = self.parse(parse_duration, text, path)
+        duration = self.findings.parse(parse_duration, text, self.at(name))
         if duration is not None and duration < timedelta():
-            self.add(path, negative)
+            self.add(name, negative)
             return None
         return duration
 
-    def time(self, raw: Raw, path: str) -> datetime | None:
+    def time(self, name: str) -> datetime | None:
         """Read an RFC 3339 time."""
-        return self.parse(parse_time, self.text(raw, path), path)
+        return self.findings.parse(parse_time, self.text(name), self.at(name))
+
+    def amounts(self, name: str) -> Mapping[str, int] | None:
+        """Read a list of resources by name; a name with zero is kept."""
+        if not self.has(name):
+            return None
+        try:
+            return read_amounts(spelling(self.raw(name)), self.at(name))
+        except DecodeError as error:
+            self.findings.note(error)
+            return None

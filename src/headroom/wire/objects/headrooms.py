@@ -25,76 +25,41 @@ from headroom.core.headrooms.headrooms import (
     Window,
 )
 from headroom.core.holds import LOCKED, PREEMPTIBLE
-from headroom.wire.amounts import read_amounts
-from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import HEADROOMS
-from headroom.wire.objects.findings import Findings
+from headroom.wire.objects.findings import Fields, Findings
 from headroom.wire.objects.metadata import parent_of
 from headroom.wire.objects.owners import owner_rules
-from headroom.wire.objects.podjson import CustomObject, JsonObject, Metadata
-from headroom.wire.objects.reader import ABSENT, Decoder, Reader, spelling
+from headroom.wire.objects.podjson import CustomObject, Metadata
+from headroom.wire.objects.reader import Decoder, Reader, spelling
 from headroom.wire.objects.sizes import MOST_SLOTS, size_of
 from headroom.wire.objects.slots import slot_of
 from headroom.wire.objects.statuses import HEADROOM_STATUS
 from headroom.wire.times import bounded
 
 _MOST = 2**31 - 1
-
-
-class _HeadroomSpec(JsonObject):
-    slot: Raw = ABSENT
-    size: Raw = ABSENT
-    limits: Raw = ABSENT
-    mode: Raw = ABSENT
-    owners: Raw = ABSENT
-    refill: Raw = ABSENT
-    reclaim: Raw = ABSENT
-    slot_lifetime: Raw = ABSENT
-    schedule: Raw = ABSENT
-    paused: Raw = ABSENT
-
-
-class _Limits(JsonObject):
-    slots: Raw = ABSENT
-    nodes: Raw = ABSENT
-    pods: Raw = ABSENT
-    resources: Raw = ABSENT
-
-
-class _WindowSpec(JsonObject):
-    start: Raw = ABSENT
-    duration: Raw = ABSENT
-    time_zone: Raw = ABSENT
-    lead_time: Raw = ABSENT
-    replicas: Raw = ABSENT
-
-
-_read_spec = Reader(_HeadroomSpec)
-_read_limits = Reader(_Limits)
 _read_windows = Reader(list[Raw])
-_read_window = Reader(_WindowSpec)
 
 
 def _headroom(headroom: CustomObject) -> Headroom:
     metadata = headroom.metadata or Metadata()
     findings, remarks = Findings(), Findings()
     namespace = metadata.namespace or ""
-    spec = findings.read(_read_spec, headroom.spec, "spec") or _HeadroomSpec()
-    size = size_of(spec.size, findings)
-    mode = findings.word(spec.mode, "spec.mode", (LOCKED, PREEMPTIBLE))
+    spec = findings.fields(headroom.spec, "spec")
+    size = size_of(spec)
+    mode = spec.word("mode", (LOCKED, PREEMPTIBLE))
     read = Headroom(
         parent=parent_of(headroom, HEADROOMS),
-        slot=slot_of(spec.slot, namespace, findings, may_ask_nothing=size.in_parts),
+        slot=slot_of(spec, namespace, may_ask_nothing=size.in_parts),
         size=size,
-        limits=_limits(spec.limits, findings),
+        limits=_limits(spec.part("limits")),
         mode=mode,
-        owners=owner_rules(spec.owners, findings, remarks),
-        owners_given=bool(spelling(spec.owners)),
-        refill=findings.word(spec.refill, "spec.refill", (ON_CLAIM, ALWAYS, NEVER)),
-        reclaim=findings.word(spec.reclaim, "spec.reclaim", (WHEN_FREE, PREEMPT)),
-        slot_lifetime=findings.duration(spec.slot_lifetime, "spec.slotLifetime"),
-        schedule=_schedule(spec.schedule, findings),
-        paused=bool(findings.flag(spec.paused, "spec.paused")),
+        owners=owner_rules(spec.raw("owners"), findings, remarks),
+        owners_given=spec.has("owners"),
+        refill=spec.word("refill", (ON_CLAIM, ALWAYS, NEVER)),
+        reclaim=spec.word("reclaim", (WHEN_FREE, PREEMPT)),
+        slot_lifetime=spec.duration("slotLifetime"),
+        schedule=_schedule(spec),
+        paused=bool(spec.flag("paused")),
         created=bounded(metadata.creation_timestamp),
         deleted=bounded(metadata.deletion_timestamp),
         generation=metadata.generation or 1,
@@ -130,51 +95,43 @@ def _check_auto(headroom: Headroom, findings: Findings) -> None:
         findings.add("spec.refill", "Never goes with template and from only; auto refills")
 
 
-def _limits(raw: Raw, findings: Findings) -> Limits:
-    path = "spec.limits"
-    limits = findings.read(_read_limits, raw, path) or _Limits()
-    try:
-        resources = read_amounts(spelling(limits.resources), f"{path}.resources")
-    except DecodeError as error:
-        findings.note(error)
-        resources = {}
+def _limits(limits: Fields) -> Limits:
     return Limits(
-        slots=findings.number(limits.slots, f"{path}.slots", 1, _MOST),
-        nodes=findings.number(limits.nodes, f"{path}.nodes", 1, _MOST),
-        pods=findings.number(limits.pods, f"{path}.pods", 1, _MOST),
-        resources=tuple(sorted(resources.items())),
+        resources=tuple(sorted((limits.amounts("resources") or {}).items())),
+        slots=limits.number("slots", 1, _MOST),
+        nodes=limits.number("nodes", 1, _MOST),
+        pods=limits.number("pods", 1, _MOST),
     )
 
 
-def _schedule(raw: Raw, findings: Findings) -> tuple[Window, ...]:
-    windows = findings.read(_read_windows, raw, "spec.schedule")
-    if windows is not None and not windows:
-        findings.add("spec.schedule", "is empty: leave it out to hold slots always")
+def _schedule(spec: Fields) -> tuple[Window, ...]:
+    raws = spec.read(_read_windows, "schedule")
+    if raws is not None and not raws:
+        spec.add("schedule", "is empty: leave it out to hold slots always")
     read = []
-    for index, each in enumerate(windows or ()):
-        path = f"spec.schedule[{index}]"
-        window = findings.read(_read_window, each, path)
-        if window is not None:
-            read.append(_window(window, path, findings))
-        elif not spelling(each):
-            findings.add(path, "is empty; say when it starts and how long it lasts")
+    for index, raw in enumerate(raws or ()):
+        window = spec.findings.fields(raw, spec.at(f"schedule[{index}]"))
+        if window.given:
+            read.append(_window(window))
+        elif not spelling(raw):
+            spec.findings.add(window.path, "is empty; say when it starts and how long it lasts")
     return tuple(read)
 
 
-def _window(window: _WindowSpec, path: str, findings: Findings) -> Window:
-    for name, raw in (("start", window.start), ("duration", window.duration)):
-        if not spelling(raw):
-            findings.add(f"{path}.{name}", "is missing")
-    duration = findings.duration(window.duration, f"{path}.duration")
+def _window(window: Fields) -> Window:
+    for name in ("start", "duration"):
+        if not window.has(name):
+            window.add(name, "is missing")
+    duration = window.duration("duration")
     if duration == timedelta():
-        findings.add(f"{path}.duration", "must be longer than 0: otherwise nothing is held")
-    zone = findings.text(window.time_zone, f"{path}.timeZone")
+        window.add("duration", "must be longer than 0: otherwise nothing is held")
+    zone = window.text("timeZone")
     return Window(
-        start=findings.text(window.start, f"{path}.start") or "",
+        start=window.text("start") or "",
         duration=duration or timedelta(),
         time_zone="UTC" if zone is None else zone,
-        lead_time=findings.duration(window.lead_time, f"{path}.leadTime") or timedelta(),
-        replicas=findings.number(window.replicas, f"{path}.replicas", 0, MOST_SLOTS),
+        lead_time=window.duration("leadTime") or timedelta(),
+        replicas=window.number("replicas", 0, MOST_SLOTS),
     )
 
 

@@ -69,9 +69,7 @@ def owner_rules(raw: Raw, findings: Findings, remarks: Findings) -> tuple[OwnerR
                 rules.append(rule)
         elif not spelling(each):
             findings.add(path, "is empty; say who may claim this")
-    told = remarks if rules else findings
-    for problem in vain.problems:
-        told.add(problem.path, problem.message)
+    (remarks if rules else findings).extend(vain.problems)
     return tuple(rules)
 
 
@@ -81,10 +79,8 @@ def _is_vain(rule: OwnerRule, owner: _Owner, path: str, findings: Findings, vain
     _check_rule(rule, owner, path, own)
     in_vain = [problem for problem in own.problems if problem.message.startswith(_IN_VAIN)]
     wrong = [problem for problem in own.problems if problem not in in_vain]
-    for problem in wrong:
-        findings.add(problem.path, problem.message)
-    for problem in in_vain:
-        vain.add(problem.path, problem.message)
+    findings.extend(wrong)
+    vain.extend(in_vain)
     return bool(in_vain) and not wrong
 
 

@@ -6,13 +6,10 @@ Only a change of what is said here calls for another guardian.
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from headroom.core.derived_names import short_hash
-
-Json = dict[str, Any]
+from headroom.wire.kinds import Json
 
 _SPEC = (
     "affinity",

@@ -10,6 +10,7 @@ from headroom.core.holds import HoldStatus, OwnerUse
 from headroom.core.objects import Condition
 from headroom.core.promise.achieved import MissedShare
 from headroom.core.promise.report import Price, PromiseStatus
+from headroom.wire.kinds import Json
 from headroom.wire.objects.codec import (
     AMOUNTS,
     DURATION,
@@ -19,7 +20,6 @@ from headroom.wire.objects.codec import (
     TEXTS,
     TIME,
     Codec,
-    Json,
     Part,
 )
 

@@ -44,8 +44,7 @@ class _ReadTemplate:
 def template_of(raw: Raw, namespace: str, findings: Findings) -> PodTemplate:
     """Read `spec.template` of an object in a namespace, taking down what is wrong."""
     read = _templates((namespace, spelling(raw)))
-    for problem in read.problems:
-        findings.add(problem.path, problem.message)
+    findings.extend(read.problems)
     return read.template
 
 

@@ -1,5 +1,7 @@
 """Workloads from their JSON, as far as a Headroom copies them: how many pods, of what shape.
 
+Also HorizontalPodAutoscalers, and SlotSets, of which only the owner matters.
+
 Labels and annotations of the pods stay out: a guardian that carried them would be counted by the
 workload's autoscaler and disruption budget, and found by its services.
 """
@@ -12,18 +14,20 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from headroom.core.demand.autoscalers import PodAutoscaler
 from headroom.core.demand.missing_pods import job_size, missing
 from headroom.core.headrooms.headrooms import Headroom, Workload, WorkloadRef
+from headroom.core.headrooms.slotsets import SLOT_SET
 from headroom.core.holds import PodTemplate, Problem
 from headroom.core.names import SHAPE_ANNOTATION
 from headroom.core.objects import Key, Pod
 from headroom.ports import Thing
 from headroom.wire.errors import DecodeError
-from headroom.wire.kinds import WORKLOADS, Resource
+from headroom.wire.kinds import AUTOSCALERS, WORKLOADS, Resource
 from headroom.wire.objects.findings import LONGEST_MESSAGE, Findings
 from headroom.wire.objects.metadata import annotations_of, labels_of, owners_of
 from headroom.wire.objects.podjson import JsonObject, Metadata
-from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
+from headroom.wire.objects.reader import ABSENT, Decoder, Reader, about, spelling, to_text
 from headroom.wire.objects.slots import API_VERSIONS
 from headroom.wire.objects.templates import template_of
 from headroom.wire.times import bounded
@@ -170,3 +174,63 @@ def _replicas(read: _WorkloadObject, spec: _WorkloadSpec, kind: str) -> int:
         return (read.status or _WorkloadStatus()).desired_number_scheduled or 0
     wanted = spec.parallelism if kind == "Job" else spec.replicas
     return 1 if wanted is None else wanted
+
+
+class _SlotSetObject(JsonObject):
+    metadata: Metadata | None = None
+
+
+def _slot_set(read: _SlotSetObject) -> Workload:
+    metadata = read.metadata or Metadata()
+    namespace = metadata.namespace or ""
+    return Workload(
+        ref=WorkloadRef(*SLOT_SET, metadata.name or ""),
+        namespace=namespace,
+        replicas=0,
+        template=PodTemplate(Pod(Key(namespace, ""))),
+        uid=metadata.uid or "",
+        version=metadata.resource_version or "",
+        controller=next((each.uid for each in owners_of(metadata) if each.controller), ""),
+    )
+
+
+decode_slot_set = Decoder(SLOT_SET[1], _SlotSetObject, _slot_set)
+
+
+class _Target(JsonObject):
+    kind: str | None = None
+    name: str | None = None
+
+
+class _AutoscalerSpec(JsonObject):
+    scale_target_ref: _Target | None = None
+    max_replicas: int | None = None
+
+
+class _AutoscalerStatus(JsonObject):
+    desired_replicas: int | None = None
+
+
+class _AutoscalerObject(JsonObject):
+    metadata: Metadata | None = None
+    spec: _AutoscalerSpec | None = None
+    status: _AutoscalerStatus | None = None
+
+
+def _autoscaler(read: _AutoscalerObject) -> PodAutoscaler:
+    metadata, spec = read.metadata or Metadata(), read.spec or _AutoscalerSpec()
+    target, most = spec.scale_target_ref or _Target(), max(0, spec.max_replicas or 0)
+    desired = (read.status or _AutoscalerStatus()).desired_replicas or 0
+    leaves = metadata.deletion_timestamp is not None
+    return PodAutoscaler(
+        key=Key(metadata.namespace or "", metadata.name or ""),
+        kind=target.kind or "",
+        target=target.name or "",
+        desired=0 if leaves else max(0, min(desired, most)),
+        most=0 if leaves else most,
+        uid=metadata.uid or "",
+        version=metadata.resource_version or "",
+    )
+
+
+decode_autoscaler = Decoder(AUTOSCALERS.kind, _AutoscalerObject, _autoscaler)

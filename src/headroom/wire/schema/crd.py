@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
-from headroom.wire.kinds import Resource
+from headroom.wire.kinds import Json, Resource
 from headroom.wire.schema.notation import Catalogue
 from headroom.wire.schema.structural import structural
-
-# Objects of the API are open-ended JSON.
-Json: TypeAlias = dict[str, Any]
 
 OUR_LABELS: Json = {"labels": {"app.kubernetes.io/name": "headroom"}}
 

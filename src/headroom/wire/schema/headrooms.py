@@ -12,7 +12,7 @@ from typing import Any
 from headroom.core.quantity import parse_quantity
 from headroom.wire.durations import parse_duration
 from headroom.wire.schema import autoshapes, promises
-from headroom.wire.schema.notation import Field, SchemaRule, of
+from headroom.wire.schema.notation import OBJECT, Field, SchemaRule, of
 from headroom.wire.schema.structural import DURATION_PATTERN, cel_at_most, scalar
 
 SHAPES = ("template", "from", "auto")
@@ -34,9 +34,7 @@ _FEW_AMOUNTS = {
 
 TYPES: dict[str, dict[str, Field]] = {
     "Headroom": {
-        "apiVersion": of("string"),
-        "kind": of("string"),
-        "metadata": of("ObjectMeta"),
+        **OBJECT,
         "spec": of("HeadroomSpec!", "How much of what stands ready, when and for whom."),
         "status": of("HeadroomStatus", "What became of it; written by the operator only."),
     },

@@ -141,6 +141,10 @@ def of(notation: str, description: str = "", **facts: Any) -> Field:
     return Field(parse_type(notation.removesuffix("!")), notation.endswith("!"), facts)
 
 
+OBJECT = {"apiVersion": of("string"), "kind": of("string"), "metadata": of("ObjectMeta")}
+"""The fields that every kind has."""
+
+
 def parse_types(notations: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, Field]]:
     """Read whole types of which only names and types of the fields are known."""
     return {

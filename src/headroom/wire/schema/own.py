@@ -15,7 +15,7 @@ from typing import Any
 
 from headroom.core.names import API_VERSION
 from headroom.wire.schema import autoshapes, headrooms, promises
-from headroom.wire.schema.notation import Catalogue, Field, SchemaRule, kubernetes, of
+from headroom.wire.schema.notation import OBJECT, Catalogue, Field, SchemaRule, kubernetes, of
 
 _NAME = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 _KEY = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
@@ -28,9 +28,7 @@ def _words(notation: str, description: str, pattern: str, most: int) -> Field:
 
 _TYPES: dict[str, dict[str, Field]] = {
     "Hold": {
-        "apiVersion": of("string"),
-        "kind": of("string"),
-        "metadata": of("ObjectMeta"),
+        **OBJECT,
         "spec": of("HoldSpec!", "What is kept, for whom and until when."),
         "status": of("HoldStatus", "What became of it; written by the operator only."),
     },
@@ -169,9 +167,7 @@ _TYPES: dict[str, dict[str, Field]] = {
         "observedGeneration": of("int64", minimum=0),
     },
     "SlotSet": {
-        "apiVersion": of("string"),
-        "kind": of("string"),
-        "metadata": of("ObjectMeta"),
+        **OBJECT,
         "spec": of("SlotSetSpec!"),
     },
     "SlotSetSpec": {
@@ -185,9 +181,7 @@ _TYPES: dict[str, dict[str, Field]] = {
         ),
     },
     "ClaimIndex": {
-        "apiVersion": of("string"),
-        "kind": of("string"),
-        "metadata": of("ObjectMeta"),
+        **OBJECT,
         "spec": of("ClaimIndexSpec!"),
     },
     "ClaimIndexSpec": {

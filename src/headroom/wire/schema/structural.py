@@ -7,8 +7,8 @@ webhook. `crds` puts the schemas into CustomResourceDefinitions.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
 
+from headroom.wire.kinds import Json
 from headroom.wire.schema.notation import (
     Catalogue,
     Field,
@@ -19,9 +19,6 @@ from headroom.wire.schema.notation import (
     Type,
     WordChoice,
 )
-
-# An OpenAPI schema is open-ended JSON.
-Json: TypeAlias = dict[str, Any]
 
 # What Kubernetes itself takes for a quantity, without a minus: nothing here may be negative.
 QUANTITY_PATTERN = r"^\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,3})?$"

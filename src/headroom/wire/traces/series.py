@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from headroom.wire.traces.cells import CLOCK
 from headroom.wire.traces.parser import Arrival
 
 MOST_SHAPES = 1000
@@ -36,11 +35,6 @@ class Series:
     @property
     def span(self) -> float:
         return self.seconds[-1] - self.seconds[0] if self.seconds else 0.0
-
-    @property
-    def by_the_clock(self) -> bool:
-        """Whether the time of day is known: times count from 1970, not from some start."""
-        return bool(self.zone) or (bool(self.seconds) and self.seconds[0] >= CLOCK)
 
     def add(self, arrival: Arrival) -> None:
         """Count one line; the times of lines never fall."""

@@ -1,4 +1,4 @@
-"""The status of a Ticket in korder's format; a written status decodes to the same value.
+"""Statuses of Orders and Tickets in korder's format; a written status decodes to the same value.
 
 Korder has four phases and three conditions, of which it uses two; two more conditions say why a
 ticket is not ready. Everything in the status of a hold is written, or follows from the rest.
@@ -11,22 +11,64 @@ ticket is not ready. Everything in the status of a hold is written, or follows f
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import msgspec
 
+from headroom.core.headrooms.headrooms import HeadroomStatus
 from headroom.core.holds import HoldStatus, OwnerUse
 from headroom.core.objects import Condition
+from headroom.core.quotas.limits import QUOTA_EXCEEDED
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.tickets.values import Chronicle
-from headroom.dialects.korder.conditions import ConditionCodec
 from headroom.wire.errors import DecodeError
-from headroom.wire.objects.codec import AMOUNTS, NUMBER, SUM, TEXT, TIME, Codec, Json, filled
+from headroom.wire.kinds import Json
+from headroom.wire.objects.codec import AMOUNTS, NUMBER, SUM, TEXT, TEXTS, TIME, Codec, filled
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import Reader
 from headroom.wire.objects.statuses import CONDITIONS
 
-_CONDITIONS = ConditionCodec(
+_FAILED = "Failed"
+_TYPES = {"Ready": "Ready", "Progressing": "Progressing", "Degraded": "Failure"}
+
+
+class ConditionCodec:
+    """Korder's names of our reasons; a reason without another name keeps its own."""
+
+    def __init__(self, reasons: Mapping[str, str]) -> None:
+        self._korder_names = dict(reasons)
+        self._our_names = {told: meant for meant, told in reasons.items()}
+
+    def encode(self, conditions: Iterable[Condition]) -> tuple[Condition, ...]:
+        """Our conditions in korder's format."""
+        given = tuple(conditions)
+        failed = any(each.type == "Degraded" and each.status == "True" for each in given)
+        return tuple(self._encoded(each, failed) for each in given if each.type in _TYPES)
+
+    def decode(self, conditions: Iterable[Condition]) -> tuple[Condition, ...]:
+        """Korder's conditions in our format; other conditions are dropped."""
+        by_type = {each.type: each for each in conditions}
+        return tuple(
+            self._decoded(by_type[told], ours) for ours, told in _TYPES.items() if told in by_type
+        )
+
+    def _encoded(self, condition: Condition, failed: bool) -> Condition:
+        kind, reason, message = _TYPES[condition.type], condition.reason, condition.message
+        if failed and reason != QUOTA_EXCEEDED:
+            message = f"{reason}: {message}" if message else reason
+            return replace(condition, type=kind, reason=_FAILED, message=message)
+        return replace(condition, type=kind, reason=self._korder_names.get(reason, reason))
+
+    def _decoded(self, condition: Condition, kind: str) -> Condition:
+        if condition.reason == _FAILED:
+            reason, _, message = condition.message.partition(": ")
+            return replace(condition, type=kind, reason=reason, message=message)
+        reason = self._our_names.get(condition.reason, condition.reason)
+        return replace(condition, type=kind, reason=reason)
+
+
+_TICKET_CONDITIONS = ConditionCodec(
     {"Available": "Ready", "Succeeded": "Claimed", "WaitingForNode": "Activated"}
 )
 _PHASES = {"Available": "Ready", "Succeeded": "Claimed", "Failed": "Expired"}
@@ -41,7 +83,7 @@ class _TicketNames(JsonObject):
 
 
 _read_names = Reader(_TicketNames)
-_STATUS = Codec(
+_TICKET_STATUS = Codec(
     HoldStatus,
     phase=TEXT,
     node=TEXT.named("nodeName"),
@@ -67,7 +109,7 @@ def ticket_status_json(status: HoldStatus, namespace: str) -> Json:
     phase = _PHASES.get(status.phase, status.phase)
     return filled(
         {
-            **_STATUS.write(replace(status, phase=phase, conditions=conditions)),
+            **_TICKET_STATUS.write(replace(status, phase=phase, conditions=conditions)),
             **_MOMENTS.write(moments),
             "reason": ready.reason,
             "message": ready.message,
@@ -86,7 +128,7 @@ def _conditions(status: HoldStatus) -> tuple[Condition, ...]:
 
     A claimed ticket is ready for korder, whose Ready means that the ticket did its work.
     """
-    told = _CONDITIONS.encode(status.conditions)
+    told = _TICKET_CONDITIONS.encode(status.conditions)
     if not told:
         return ()
     ready = told[0]
@@ -112,7 +154,7 @@ def _rate(used: Resources, room: Resources) -> str:
 
 def ticket_status_of(text: bytes, room: Resources) -> HoldStatus:
     """Decode the status of a ticket; missing or invalid parts are empty."""
-    status = _STATUS.read(text)
+    status = _TICKET_STATUS.read(text)
     try:
         names = _read_names(text or b"{}")
     except DecodeError:
@@ -136,5 +178,40 @@ def _meant(conditions: tuple[Condition, ...], phase: str) -> tuple[Condition, ..
     """Our conditions again: for us, a claimed hold is no longer ready."""
     return tuple(
         replace(each, status=_word(phase == "Available")) if each.type == "Ready" else each
-        for each in _CONDITIONS.decode(conditions)
+        for each in _TICKET_CONDITIONS.decode(conditions)
     )
+
+
+_ORDER_CONDITIONS = ConditionCodec({"Held": "Ready"})
+# The counts are written even if they are zero.
+_ORDER_STATUS = Codec(
+    HeadroomStatus,
+    objects=NUMBER.named("replicas").always,
+    desired=NUMBER.named("desiredReplicas").always,
+    held=NUMBER.named("availableReplicas").always,
+    pending=NUMBER.named("unavailableReplicas").always,
+    claimed=NUMBER.named("claimedReplicas").always,
+    ended=NUMBER.named("terminalReplicas").always,
+    updated=NUMBER.named("updatedReplicas").always,
+    hits=NUMBER.always,
+    misses=NUMBER.always,
+    last_start=TIME.named("lastScheduleTime"),
+    next_start=TIME.named("nextScheduleTime"),
+    selector=TEXT,
+    spent=TEXTS.named("spentReplicas"),
+    conditions=CONDITIONS,
+    observed_generation=NUMBER,
+)
+
+
+def order_status_json(status: HeadroomStatus) -> Json:
+    """The status of a headroom as the status of an order."""
+    return _ORDER_STATUS.write(
+        replace(status, conditions=_ORDER_CONDITIONS.encode(status.conditions))
+    )
+
+
+def order_status_of(text: bytes) -> HeadroomStatus:
+    """Decode the status of an order; missing or invalid parts are empty."""
+    status = _ORDER_STATUS.read(text)
+    return replace(status, conditions=_ORDER_CONDITIONS.decode(status.conditions))

@@ -1,0 +1,43 @@
+"""What must be remembered about one pod between two decisions: one frozen record.
+
+The engine keeps a record for each pod of which something must be remembered, by its uid, and drops
+it with the pod.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from headroom.core.waits.owners_first import Ahead
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a handover was forbidden, and from when on a guardian that was made again keeps all."""
+
+    why: str
+    kept_from: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PodMemory:
+    """What is known of a pod beyond what its object shows."""
+
+    since: datetime | None = None  # it waits at one of our doors, or for room to grow, since then
+    nominated_since: datetime | None = None  # an owner that kube-scheduler counts, since then
+    ahead: Ahead | None = None  # it goes on without a hold, and before its guardians
+    denied: str = ""  # a write to it that is part of a handover was forbidden
+    refusal: Refusal | None = None  # its claim is to be taken back
+    room_on: str = ""  # where a burst makes room for it
+    room_until: datetime | None = None  # it has to be there by then
+    burst_after: datetime | None = None  # it is not looked at as part of a burst before
+    given_up: bool = False  # a guardian that goes for a burst
+    retry_at: datetime | None = None  # when to look whether kube-scheduler still leaves it alone
+    retries: int = 0  # how often we had kube-scheduler look again
+    shown_on: str = ""  # the node on which the watch showed a latch or a fence
+    shown_since: datetime | None = None
+    told: str = ""  # what people were last told of it
+
+
+NOTHING = PodMemory()

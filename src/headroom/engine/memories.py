@@ -1,0 +1,65 @@
+"""Frozen records of what must be remembered between two decisions, by whom they are about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from headroom.core.hold_state.memory import HoldMemory
+from headroom.core.holds import Hold
+from headroom.core.index_entries import hold_entries
+from headroom.core.subjects import Awaited, Change
+from headroom.engine.namespace_limits import count_usage
+
+if TYPE_CHECKING:
+    from headroom.engine.ledger import Ledger
+
+_M = TypeVar("_M")
+
+
+class Memories(dict[str, _M]):
+    """Records by name. Of whom there is none nothing is known, and an empty record is not kept."""
+
+    def __init__(self, nothing: _M) -> None:
+        super().__init__()
+        self._nothing = nothing
+
+    def __missing__(self, name: str) -> _M:
+        return self._nothing
+
+    def __setitem__(self, name: str, memory: _M) -> None:
+        if memory == self._nothing:
+            self.pop(name, None)
+        else:
+            super().__setitem__(name, memory)
+
+
+def remember(ledger: Ledger, hold: Hold, memory: HoldMemory) -> None:
+    """Replace the record of a hold; the end of its renewal is the turn of the next slot."""
+    parent, agenda = str(hold.parent), ledger.agenda
+    before = ledger.memory[parent]
+    if memory is before:
+        return
+    ledger.memory[parent] = memory
+    if before.permit != memory.permit:
+        count_usage(ledger, parent)
+    if before.renewing and not memory.renewing:
+        for subject in agenda.waiting(Awaited(Change.RENEWAL, hold.group))[:1]:
+            agenda.touch(subject)
+
+
+def note_use(ledger: Ledger, parent: str, node: str, used: bool = True) -> None:
+    """Owners of a hold are on a node, so that it may get room back there; or it has it back."""
+    memory = ledger.memory[parent]
+    if used == (node in memory.returns_on):
+        return
+    nodes = tuple(each for each in memory.returns_on if each != node)
+    ledger.memory[parent] = replace(memory, returns_on=(*nodes, node) if used else nodes)
+    file_hold(ledger, ledger.holds[parent])
+
+
+def file_hold(ledger: Ledger, hold: Hold) -> None:
+    """Give a hold its entries in the index."""
+    parent, across = str(hold.parent), ledger.policy.across_namespaces
+    memory = ledger.memory[parent]
+    ledger.hold_index.put(parent, hold_entries(hold, across, memory.state, memory.returns_on))

@@ -1,0 +1,55 @@
+"""What starts next on a node is decided from the claims that wait for it."""
+
+from __future__ import annotations
+
+from headroom.core.claims import Offer
+from headroom.core.next_handover import NodeQueue, ParkedClaim, Pause, next_handover
+from headroom.core.resources import EMPTY, Resources
+from tests.builders import hold, pod
+
+
+def parked(
+    name: str, door: int, cpu: int = 1, kept: Resources = EMPTY, ready: bool = True
+) -> ParkedClaim:
+    guardian = pod(f"guardian-of-{name}", cpu=1, node="a")
+    owner = pod(name, cpu=cpu)
+    return ParkedClaim((owner, Offer(hold(name), guardian, kept)), door, owner, ready)
+
+
+P, Q, R = parked("p", 1), parked("q", 2), parked("r", 1)
+
+
+def test_those_at_the_door_of_the_first_go_together() -> None:
+    assert next_handover(NodeQueue((P, Q, R))) == (P, R)
+    assert next_handover(NodeQueue((Q, P, R))) == (Q,)
+
+
+def test_who_waits_for_volumes_is_passed_by() -> None:
+    late = parked("late", 2, ready=False)
+    assert next_handover(NodeQueue((late, P))) == (P,)
+    assert next_handover(NodeQueue((late,))) is None
+
+
+def test_who_needs_free_room_goes_alone_in_turn() -> None:
+    large = parked("large", 1, cpu=2)
+    assert next_handover(NodeQueue((P, large, R))) == (P,)
+    assert next_handover(NodeQueue((large, P))) == (large,)
+
+
+def test_where_places_are_scarce_who_leaves_a_rest_goes_alone_behind_the_second_door() -> None:
+    rest = Resources({"cpu": 500})
+    small, gated = parked("small", 2, 0, rest), parked("gated", 1, 0, rest)
+    assert next_handover(NodeQueue((small, Q), scarce=True)) == (small,)
+    assert next_handover(NodeQueue((small, Q))) == (small, Q)
+    assert next_handover(NodeQueue((gated, P), scarce=True)) == (gated, P)
+
+
+def test_nobody_starts_while_room_counts_twice() -> None:
+    assert next_handover(NodeQueue((Q,), arriving=True)) is Pause.UNSETTLED
+    assert next_handover(NodeQueue((P,), latched=True)) is Pause.UNSETTLED
+    assert next_handover(NodeQueue((Q,), latched=True)) == (Q,)
+
+
+def test_guardians_that_are_being_made_come_before_the_gate_only() -> None:
+    assert next_handover(NodeQueue((P,), guardian_coming=True)) is Pause.GUARDIANS
+    assert next_handover(NodeQueue((Q, P), guardian_coming=True)) == (Q,)
