@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from headroom.engine.promises.book import ON_THEIR_WAY, Expectation
+from headroom.core.promise.announced import ON_THEIR_WAY, Expectation
 
 NOW = datetime(2027, 1, 4, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

@@ -191,7 +191,8 @@ def test_a_pod_that_was_kept_back_comes_after_its_headroom_is_gone() -> None:
     book.want(replace(wanted, parent=other), ())
     kept_back = pod("g", 1, labels={"app": "web"}, gates=("a/b",), created=NOW)
     assert list(book.see(None, kept_back, NOW)) == []
-    assert book.arrivals.gated_for[wanted.parent.whole] == 1
+    assert book.arrivals.gated_for(wanted.parent.whole) == 1
     book.forget(wanted.parent.whole)
     assert list(book.see(kept_back, replace(kept_back, gates=()), NOW)) == [other.whole]
-    assert not book.arrivals.gated_for
+    assert not book.arrivals.gated_for(wanted.parent.whole)
+    assert not book.arrivals.gated_for(other.whole)

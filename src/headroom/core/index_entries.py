@@ -48,6 +48,8 @@ class By(StrEnum):
     SLOT_TROUBLE = "slot trouble"  # those of them that cannot be held, by headroom
     SLOT_LIMITED = "slot limited"  # and those for which a limit is the reason, by headroom
     DEPENDING = "depending"  # headrooms, by what their slots depend on
+    OWNER_RULE = "owner rule"  # headrooms with a promise, by namespace and key of their rules
+    KEPT_BACK = "kept back"  # owners that somebody else's gate keeps back, by headroom
     COMPANION = "companion"  # headrooms, by the objects that they have besides their slots
     EXPECTING = "expecting"  # workloads with pods to come, by namespace
     DEPLOYMENT = "deployment"  # workloads that have ReplicaSets, by uid

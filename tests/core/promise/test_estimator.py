@@ -14,6 +14,7 @@ from headroom.core.promise.stock import (
     MOST_SLOTS,
     STARTING,
     StockBounds,
+    called_for,
     stock,
 )
 from tests.core.promise.arrivals import DAY, HOUR, MINUTE, scattered, serve, steady
@@ -117,11 +118,11 @@ def test_pods_that_are_announced_count_up_to_what_a_headroom_may_have() -> None:
 
 def test_a_size_that_was_called_for_before_the_clock_was_set_back_is_given_back() -> None:
     own = stock(0.99)
-    own.call_for(1e9, 50, keep=100.0)
-    own.call_for(1000.0, 1, keep=100.0)
-    own.call_for(1050.0, 1, keep=100.0)
+    own.trail = called_for(own.trail, 1e9, 50, keep=100.0)
+    own.trail = called_for(own.trail, 1000.0, 1, keep=100.0)
+    own.trail = called_for(own.trail, 1050.0, 1, keep=100.0)
     assert own.trail[0][1] == 50
-    own.call_for(1101.0, 1, keep=100.0)
+    own.trail = called_for(own.trail, 1101.0, 1, keep=100.0)
     assert own.trail[0][1] == 1
 
 
@@ -130,7 +131,7 @@ def test_of_many_falling_sizes_none_is_given_back_before_its_time() -> None:
     for second in range(3000):
         slots = 5000 - second
         exact.append((float(second), slots))
-        own.call_for(float(second), slots, keep=1000.0)
+        own.trail = called_for(own.trail, float(second), slots, keep=1000.0)
         while exact[0][0] <= second - 1000.0:
             exact.popleft()
         assert len(own.trail) <= MOST_CALLS

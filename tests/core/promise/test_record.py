@@ -9,7 +9,7 @@ import pytest
 
 from headroom.core.promise.leadtimes import LONGEST
 from headroom.core.promise.record import MOST_TEXT, OLDER, TITLE, Damaged, History, read, written
-from headroom.core.promise.stock import MOST_SLOTS, stock
+from headroom.core.promise.stock import MOST_SLOTS, called_for, stock
 from tests.core.promise.arrivals import HOUR, scattered, serve
 
 
@@ -121,7 +121,8 @@ def test_when_sizes_were_called_for_is_remembered_to_the_second() -> None:
 def test_a_record_of_sizes_that_fell_for_long_stays_small() -> None:
     history = learnt(1)
     for second in range(20_000):
-        history.stock.call_for(float(second), 20_000 - second, keep=1e9)
+        own = history.stock
+        own.trail = called_for(own.trail, float(second), 20_000 - second, keep=1e9)
     text = written(history)
     assert len(text) <= MOST_TEXT / 2
     assert read(text, 0.99).stock.trail[0][1] == 20_000

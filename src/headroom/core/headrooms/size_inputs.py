@@ -8,6 +8,7 @@ from datetime import datetime
 from headroom.core.demand.quotaroom import QuotaAllowance
 from headroom.core.headrooms.headrooms import Workload
 from headroom.core.headrooms.size_limits import Note
+from headroom.core.promise.announced import LearntMemory
 
 POD_TEMPLATE = "PodTemplate"
 
@@ -32,6 +33,7 @@ class Learnt:
     count: int
     notes: tuple[Note, ...] = ()
     look_again: datetime | None = None
+    memory: LearntMemory | None = None  # None: it was not learnt here
 
 
 @dataclass(frozen=True, slots=True)

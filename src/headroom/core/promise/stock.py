@@ -32,6 +32,10 @@ MOST_CALLS = 256  # sizes that are waited with before they are given back
 _FIRST_SLOTS = 1  # before anything came: one, so that the lead time is measured
 
 
+Trail = deque[tuple[float, int]]
+"""Falling sizes, each with the time when it was last called for."""
+
+
 @dataclass(frozen=True, slots=True)
 class StockBounds:
     """What bounds the learnt size; `known` are pods that will come for certain.
@@ -69,19 +73,24 @@ class Stock:
     """What was learnt of one demand, and which sizes were lately called for."""
 
     learner: Learner
-    trail: deque[tuple[float, int]] = field(default_factory=deque)  # falling sizes
+    trail: Trail = field(default_factory=deque)
 
     def observe(self, now: float, arrivals: float, misses: float, lead: float) -> None:
         """So many pods came since the last call, and so many of them missed the promise."""
         self.learner.observe(now, arrivals, misses, max(lead, STEP))
 
     def size(self, now: float, lead: float, bounds: StockBounds = NO_BOUNDS) -> SizedStock:
-        """How many slots should stand or be on their way now."""
+        """How many slots should stand or be on their way now; the size counts as called for."""
+        sized, self.trail = self.sized(now, lead, bounds)
+        return sized
+
+    def sized(self, now: float, lead: float, bounds: StockBounds) -> tuple[SizedStock, Trail]:
+        """The same, and the sizes that are called for then; this changes nothing."""
         lead = max(lead, STEP)
         wants = min(wanted(self.learner, now, lead), MOST_SLOTS)
-        self.call_for(now, wants, max(lead + STEP, bounds.release_after))
+        trail = called_for(self.trail, now, wants, max(lead + STEP, bounds.release_after))
         terms = (
-            (self.trail[0][1], LEARNT),
+            (trail[0][1], LEARNT),
             (min(bounds.known, MOST_SLOTS), KNOWN),
             (bounds.floor, FLOOR),
             (bounds.least, LEAST),
@@ -89,8 +98,8 @@ class Stock:
         )
         asked, term = max(terms, key=lambda each: each[0])
         if bounds.most is not None and asked > bounds.most:
-            return SizedStock(bounds.most, MOST, asked, term, wants)
-        return SizedStock(asked, term, asked, term, wants)
+            return SizedStock(bounds.most, MOST, asked, term, wants), trail
+        return SizedStock(asked, term, asked, term, wants), trail
 
     def words(self, sized: SizedStock, lead: float) -> str:
         """Why a size is what it is."""
@@ -98,27 +107,6 @@ class Stock:
         if sized.term == MOST:
             return f"max allows {sized.slots} of {sized.asked} ({told})"
         return told
-
-    def call_for(self, now: float, slots: int, keep: float) -> None:
-        """A size is called for now; forget those that were for long enough, `keep` seconds."""
-        trail = self.trail
-        if trail and trail[-1][0] > now:  # A clock was set back since.
-            trail = self.trail = deque((min(at, now), size) for at, size in trail)
-        while trail and trail[-1][1] <= slots:
-            trail.pop()
-        trail.append((now, slots))
-        while trail[0][0] <= now - keep:
-            trail.popleft()
-        if len(trail) > MOST_CALLS:
-            self._thin_out(2.0 * keep / MOST_CALLS)
-
-    def _thin_out(self, apart: float) -> None:
-        """Of sizes called for within so many seconds, keep the largest until the last one ends."""
-        kept: dict[float, tuple[float, int]] = {}
-        for at, size in self.trail:
-            part = at // apart
-            kept[part] = (at, kept[part][1] if part in kept else size)
-        self.trail = deque(kept.values())
 
     def _words(self, sized: SizedStock, lead: float) -> str:
         if sized.by in _WORDS:
@@ -131,6 +119,26 @@ class Stock:
         if sized.asked > sized.wants:
             told += f"; {sized.wants} would be enough now, the others are given back later"
         return told
+
+
+def called_for(before: Trail, now: float, slots: int, keep: float) -> Trail:
+    """A size is called for now; without those that were for long enough, `keep` seconds."""
+    trail = deque((min(at, now), size) for at, size in before)  # A clock may have been set back.
+    while trail and trail[-1][1] <= slots:
+        trail.pop()
+    trail.append((now, slots))
+    while trail[0][0] <= now - keep:
+        trail.popleft()
+    return trail if len(trail) <= MOST_CALLS else _thinned(trail, 2.0 * keep / MOST_CALLS)
+
+
+def _thinned(trail: Trail, apart: float) -> Trail:
+    """Of sizes called for within so many seconds, keep the largest until the last one ends."""
+    kept: dict[float, tuple[float, int]] = {}
+    for at, size in trail:
+        part = at // apart
+        kept[part] = (at, kept[part][1] if part in kept else size)
+    return deque(kept.values())
 
 
 def stock(ratio: float) -> Stock:

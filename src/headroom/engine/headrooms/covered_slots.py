@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from headroom.core.demand.followers import Followed
 from headroom.core.headrooms.headrooms import Headroom
+from headroom.core.headrooms.size_limits import Note
 from headroom.core.holds import PREEMPTIBLE, PodTemplate
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
@@ -22,11 +23,11 @@ from headroom.engine.node_fit import unfit
 
 
 def covered(
-    ledger: Ledger, headroom: Headroom, template: PodTemplate, followed: tuple[Followed, ...]
+    ledger: Ledger, headroom: Headroom, template: PodTemplate | Note, followed: tuple[Followed, ...]
 ) -> tuple[tuple[str, str], ...]:
     """The slots of a headroom that others cover, each with whose room that is and where."""
     rule = headroom.size.follows
-    if headroom.mode != PREEMPTIBLE or rule is None:
+    if headroom.mode != PREEMPTIBLE or rule is None or not isinstance(template, PodTemplate):
         return ()
     used: dict[Key, None] = {}
     found: list[tuple[str, str]] = []

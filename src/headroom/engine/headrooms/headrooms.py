@@ -56,7 +56,6 @@ from headroom.engine.ledger import Ledger
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.status_writer import COALESCED, StatusWriter, headroom_status_subject
 
-OBJECT_PAUSE = timedelta(seconds=1)
 PROMISED_AGAIN = timedelta(seconds=1)
 
 
@@ -223,12 +222,14 @@ class Standing:
         spent = (*(() if opened.begun else memory.spent), *used_up)
         spent = tuple(dict.fromkeys(spent))
         memory = replace(self._slots.memory[whole], shapes=shapes, spent=spent)
+        self._slots.promises.advance(whole, now)
         sight = self._sights.sight(headroom, memory, members, window, now)
         decision = decide(headroom, sight, calendar, now)
         wished = owned(headroom, decision.wished, memory.slot_set, memory.daemon_set)
         # Only now: a decision that raises is none, and nothing is told.
         decision = replace(decision, wished=wished)
         self._slots.memory[whole] = decided(memory, opened, sight, decision, now)
+        self._slots.promises.sized(whole, sight.learnt)
         again = None
         if headroom.slot_objects is None:
             again = self._settle_slots(headroom, sight, now)

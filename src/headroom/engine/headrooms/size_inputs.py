@@ -18,9 +18,10 @@ from headroom.core.headrooms.slot_batch import Reach
 from headroom.core.headrooms.slot_objects import stands
 from headroom.core.headrooms.wanted_slots import SizeView, template_for
 from headroom.core.headrooms.windows import ActiveWindow
-from headroom.core.holds import Hold, PodTemplate
+from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.latches import kept_for
+from headroom.core.promise.announced import Announced
 from headroom.core.resources import EMPTY, Resources
 from headroom.engine.headrooms import expected_pods
 from headroom.engine.headrooms.covered_slots import covered
@@ -30,7 +31,6 @@ from headroom.engine.headrooms.followers import followed_by
 from headroom.engine.headrooms.quotarooms import allowance
 from headroom.engine.headrooms.slot_pods import claimed_slots, guarded, slot_count, slot_guardians
 from headroom.engine.ledger import Ledger
-from headroom.engine.promises.book import Announced
 
 LEAST_UNGUARDED = 4  # slots of each headroom, however many others of its namespace wait
 
@@ -75,11 +75,13 @@ class SizeInputs:
         workload = ledger.slots.workload_of(headroom)
         size = window.size if window is not None else headroom.size
         followed = followed_by(ledger, headroom, size, known.owners_since, now)
-        template = template_for(headroom, workload) if followed else None
+        template = template_for(headroom, workload)
         left = allowance(ledger, headroom)
         there = len(guarded(ledger, headroom)) if left is not None else 0
         room, quotas = room_now(known.quotas, left, there, now)
         load, quotas = observed(ledger, headroom, known.foresight, quotas, now)
+        about = Announced(known_demand(ledger, headroom), slot_count(ledger, whole))
+        learnt = ledger.slots.promises.size(headroom, size, about, now)
         return SizeView(
             window=window,
             nodes=ledger.nodes.values() if headroom.size.by_node or chunked else (),
@@ -87,24 +89,12 @@ class SizeInputs:
             room=room,
             load=load,
             quotas=quotas,
-            learnt=expected_pods.told(
-                ledger,
-                ledger.slots.promises.size(
-                    headroom,
-                    size,
-                    Announced(known_demand(ledger, headroom), slot_count(ledger, whole)),
-                    now,
-                ),
-            ),
+            learnt=expected_pods.told(ledger, learnt),
             standing=self._standing(headroom, members),
             reach=self._reach(headroom, members),
             spent=self._spent(headroom, known),
             followed=followed,
-            covered=(
-                covered(ledger, headroom, template, followed)
-                if isinstance(template, PodTemplate)
-                else ()
-            ),
+            covered=covered(ledger, headroom, template, followed),
             overhead=self._overhead() if chunked else EMPTY,
             shapes=known.shapes.shapes if known.shapes and choosing else None,
             most=ledger.policy.most_slots,

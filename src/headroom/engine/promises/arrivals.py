@@ -7,17 +7,16 @@ owner that existed before the operator started is unknown.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from headroom.core.findings.doors import may_lack_door, reached, rule_keys
 from headroom.core.headrooms.headrooms import Headroom
+from headroom.core.index_entries import By, Entry
 from headroom.core.names import CLAIM_GATE
 from headroom.core.objects import Pod
 from headroom.core.owners import EVERYWHERE, has_right, pod_keys
-from headroom.engine.indexes import drop
+from headroom.engine.indexes import Index
 
 
 @dataclass(slots=True)
@@ -46,35 +45,28 @@ class Arrivals:
     def __init__(self, across_namespaces: bool) -> None:
         self._across = across_namespaces
         self._headrooms: dict[str, Headroom] = {}
-        self._index: dict[tuple[str, str], dict[str, None]] = {}
+        self._rules: Index[str] = Index()  # of headrooms
+        self._kept_back: Index[str] = Index()  # of owners that others keep back, by uid
         self.waiting: dict[str, Waiting] = {}  # by uid
-        self.gated_for: Counter[str] = Counter()  # owners that others keep back, by headroom
-        self._gated: dict[str, tuple[str, ...]] = {}  # the same, by uid
 
     def want(self, headroom: Headroom) -> None:
         """A headroom is as given."""
-        whole = headroom.parent.whole
-        old = self._headrooms.get(whole)
-        if old is not None and old.owners == headroom.owners:
-            self._headrooms[whole] = headroom
-            return
-        self._unindex(whole)
+        whole, keys = headroom.parent.whole, tuple(rule_keys(headroom))
         self._headrooms[whole] = headroom
-        for place in self._places(headroom):
-            self._index.setdefault(place, {})[whole] = None
+        places = ((here, key) for here in reached(headroom, self._across) for key in keys)
+        self._rules.put(whole, tuple(Entry(By.OWNER_RULE, place) for place in places))
 
     def forget(self, whole: str) -> None:
         """A headroom is gone; owners that are kept back wait for it no more."""
-        self._unindex(whole)
-        if self.gated_for.pop(whole, 0):
-            for uid, wholes in list(self._gated.items()):
-                self._gated[uid] = tuple(each for each in wholes if each != whole)
+        self._headrooms.pop(whole, None)
+        self._rules.put(whole)
+        for uid in tuple(self._kept_back.of(By.KEPT_BACK, whole)):
+            others = (each for each in self._kept_back.entries(uid) if each.value != whole)
+            self._kept_back.put(uid, tuple(others))
 
-    def _unindex(self, whole: str) -> None:
-        old = self._headrooms.pop(whole, None)
-        if old is not None:
-            for place in self._places(old):
-                drop(self._index, place, whole)
+    def gated_for(self, whole: str) -> int:
+        """How many owners of a headroom are kept back by others."""
+        return len(self._kept_back.of(By.KEPT_BACK, whole))
 
     def see(self, before: Pod | None, pod: Pod, now: datetime, began: datetime | None) -> Came:
         """Take a pod as it was and as it now is; `began` is when we first might act."""
@@ -87,7 +79,7 @@ class Arrivals:
             del self.waiting[pod.uid]
             waited = (now - known.since).total_seconds()
             return Came((), waited if pod.node else None, known.wholes)
-        if known is not None or not self._index:
+        if known is not None or not self._headrooms:
             return NOBODY
         if kept_back(pod):
             self.gate(pod)
@@ -106,35 +98,21 @@ class Arrivals:
 
     def gate(self, pod: Pod) -> None:
         """Somebody else keeps a pod from being scheduled: it is an owner that will come."""
-        if pod.uid not in self._gated and not pod.node and (wholes := self._for(pod)):
-            self._gated[pod.uid] = wholes
-            self.gated_for.update(wholes)
+        if not pod.node and not self._kept_back.entries(pod.uid):
+            entries = (Entry(By.KEPT_BACK, whole) for whole in self._for(pod))
+            self._kept_back.put(pod.uid, tuple(entries))
 
     def _ungate(self, uid: str) -> tuple[str, ...]:
-        wholes = self._gated.pop(uid, ())
-        self.gated_for.subtract(wholes)
-        for whole in wholes:
-            if self.gated_for[whole] <= 0:  # Else it would remember every headroom there ever was.
-                del self.gated_for[whole]
-        return wholes
+        lost, _ = self._kept_back.put(uid)
+        return tuple(str(each.value) for each in lost)
 
     def _for(self, pod: Pod) -> tuple[str, ...]:
         """The headrooms that a pod is an owner of."""
-        if not self._index or not may_lack_door(pod):
+        if not self._headrooms or not may_lack_door(pod):
             return ()
-        places = (pod.key.namespace, EVERYWHERE)
-        found = {
-            whole: None
-            for key in pod_keys(pod)
-            for place in places
-            for whole in self._index.get((place, key), ())
-        }
+        places = ((here, key) for key in pod_keys(pod) for here in (pod.key.namespace, EVERYWHERE))
+        found = {whole: None for place in places for whole in self._rules.of(By.OWNER_RULE, place)}
         return tuple(each for each in found if has_right(self._headrooms[each], pod, self._across))
-
-    def _places(self, headroom: Headroom) -> Iterator[tuple[str, str]]:
-        for namespace in reached(headroom, self._across):
-            for key in rule_keys(headroom):
-                yield namespace, key
 
 
 def kept_back(pod: Pod) -> bool:

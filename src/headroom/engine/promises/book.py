@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import takewhile
-from typing import NamedTuple
 
 from headroom.core.conditions import conditions_of
 from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus
@@ -23,6 +22,12 @@ from headroom.core.latches import kept_for
 from headroom.core.names import API_VERSION, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Condition, Pod
 from headroom.core.promise.achieved import WEEK
+from headroom.core.promise.announced import (
+    NOTHING_ANNOUNCED,
+    Announced,
+    Expectation,
+    LearntMemory,
+)
 from headroom.core.promise.estimator import Learner
 from headroom.core.promise.record import Damaged, History, read, written
 from headroom.core.promise.report import (
@@ -45,45 +50,9 @@ from headroom.engine.promises.arrivals import Arrivals, kept_back
 REPORT_PAUSE = timedelta(seconds=10)
 RECORD_PAUSE = timedelta(minutes=5)
 RECORD_GROWTH = 1.2  # A record is renewed early when so many times the owners have come.
-ON_THEIR_WAY = timedelta(seconds=10)
 LOOK_PAUSE = timedelta(seconds=STEP)
 LONGEST_WAIT = 900.0  # A pod that waits longer waits for something else than a machine.
 NATIVE = "Headroom"
-
-
-class Announced(NamedTuple):
-    """Pods that workloads say will come, and how many slots a headroom has for them by now."""
-
-    coming: int = 0
-    there: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Expectation:
-    """Pods that were announced and have not come yet.
-
-    A workload's status may be heard before the pods that it counts: then nothing is announced any
-    more and nobody has come, for a moment in which no slot is to be given back.
-    """
-
-    most: int = 0
-    came: int = 0  # owners that had come by then
-    since: datetime | None = None
-    fell_at: datetime | None = None
-
-    def updated(self, coming: int, came: int, now: datetime) -> tuple[int, Expectation]:
-        """How many to reckon with, when so many are announced and so many owners came so far."""
-        if coming < self.most:
-            fell_at = self.fell_at or now
-            if now < fell_at + ON_THEIR_WAY:
-                return max(coming, self.most - (came - self.came)), replace(self, fell_at=fell_at)
-        stale = self.since is None or now >= self.since + ON_THEIR_WAY
-        if coming != self.most or stale:  # Who came long ago is not who was announced.
-            return coming, Expectation(coming, came, now)
-        return coming, replace(self, fell_at=None)
-
-
-NOTHING_ANNOUNCED = Expectation()
 
 
 @dataclass(slots=True)
@@ -193,6 +162,12 @@ class PromiseBook:
             if waited is not None and waited < LONGEST_WAIT:
                 known.history.leads.note(waited)
 
+    def advance(self, whole: str, now: datetime) -> None:
+        """Let time pass for a headroom whose size is learnt."""
+        kept = self.kept.get(whole)
+        if kept is not None and kept.learns:
+            self._advance(kept, now)
+
     def size(
         self, headroom: Headroom, size: Size, about: Announced, now: datetime
     ) -> Learnt | None:
@@ -200,18 +175,14 @@ class PromiseBook:
         kept = self.kept.get(headroom.parent.whole)
         if kept is None or not size.learns:
             return None
-        self._advance(kept, now)
-        lead = self._lead(kept)
-        gated = self.arrivals.gated_for[headroom.parent.whole]
-        coming, kept.announced = kept.announced.updated(about.coming, kept.came, now)
+        gated = self.arrivals.gated_for(headroom.parent.whole)
+        coming, announced = kept.announced.updated(about.coming, kept.came, now)
         known = coming + gated
         # Who was announced and has come is on its way to a slot: none is given back before.
         waiting = len(kept.open) + len(kept.late)
         known = max(known, min(about.there, known + waiting))
-        sized = kept.history.stock.size(now.timestamp(), lead, size.learnt_bounds(known))
-        if kept.sized is None or sized.slots != kept.sized.slots:
-            kept.changed = True
-        kept.sized = sized
+        stock, bounds = kept.history.stock, size.learnt_bounds(known)
+        sized, trail = stock.sized(now.timestamp(), self._lead(kept), bounds)
         notes: tuple[Note, ...] = ()
         measured = kept.history.leads
         if measured.lately and measured.lead() <= size.terms.within.total_seconds():
@@ -220,7 +191,18 @@ class PromiseBook:
                 f"({measured.lead():g} s): owners start in time without any"
             )
             notes = (Note("StartWithinTooLong", told),)
-        return Learnt(sized.slots, notes, now + LOOK_PAUSE)
+        memory = LearntMemory(sized, trail, announced)
+        return Learnt(sized.slots, notes, now + LOOK_PAUSE, memory)
+
+    def sized(self, whole: str, learnt: Learnt | None) -> None:
+        """It was decided how many slots a headroom should have."""
+        kept, memory = self.kept.get(whole), learnt.memory if learnt is not None else None
+        if kept is None or memory is None:
+            return
+        if kept.sized is None or memory.sized.slots != kept.sized.slots:
+            kept.changed = True
+        kept.sized, kept.announced = memory.sized, memory.announced
+        kept.history.stock.trail = memory.trail
 
     def shown(
         self,

@@ -1,0 +1,55 @@
+"""Pods that workloads announce, and the size that was learnt with them in mind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from headroom.core.promise.stock import SizedStock, Trail
+
+ON_THEIR_WAY = timedelta(seconds=10)
+
+
+class Announced(NamedTuple):
+    """Pods that workloads say will come, and how many slots a headroom has for them by now."""
+
+    coming: int = 0
+    there: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """Pods that were announced and have not come yet.
+
+    A workload's status may be heard before the pods that it counts: then nothing is announced any
+    more and nobody has come, for a moment in which no slot is to be given back.
+    """
+
+    most: int = 0
+    came: int = 0  # owners that had come by then
+    since: datetime | None = None
+    fell_at: datetime | None = None
+
+    def updated(self, coming: int, came: int, now: datetime) -> tuple[int, Expectation]:
+        """How many to reckon with, when so many are announced and so many owners came so far."""
+        if coming < self.most:
+            fell_at = self.fell_at or now
+            if now < fell_at + ON_THEIR_WAY:
+                return max(coming, self.most - (came - self.came)), replace(self, fell_at=fell_at)
+        stale = self.since is None or now >= self.since + ON_THEIR_WAY
+        if coming != self.most or stale:  # Who came long ago is not who was announced.
+            return coming, Expectation(coming, came, now)
+        return coming, replace(self, fell_at=None)
+
+
+NOTHING_ANNOUNCED = Expectation()
+
+
+@dataclass(frozen=True, slots=True)
+class LearntMemory:
+    """What the next decision of a learnt size has to know of this one."""
+
+    sized: SizedStock
+    trail: Trail
+    announced: Expectation
