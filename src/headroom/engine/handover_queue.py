@@ -1,7 +1,7 @@
 """Handovers about to start: claims wait for their node, and their holds are reserved.
 
-`core.doors.next_handover` says what starts next on a node. From when it is parked an owner is expected on
-its node: whoever may not be beside it goes elsewhere.
+`core.doors.next_handover` says what starts next on a node. A parked owner is expected on its node:
+pods that may not be beside it go elsewhere.
 """
 
 from __future__ import annotations

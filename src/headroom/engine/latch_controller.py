@@ -1,4 +1,4 @@
-"""The controller of latches: it freezes one, and carries out what `core.doors.latch_decision` decides."""
+"""The controller of latches: it freezes a latch and does what `latch_decision` decides."""
 
 from __future__ import annotations
 
