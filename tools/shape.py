@@ -24,6 +24,7 @@ MUTATORS = (
     *("add", "append", "appendleft", "clear", "discard", "extend", "insert", "pop", "popitem"),
     *("popleft", "remove", "setdefault", "sort", "update"),
 )
+CONTAINERS = ("dict", "list", "set", "OrderedDict", "defaultdict", "deque")
 HELPERS = ("drop", "insort", "heappush", "heappop", "heapify")
 SOURCE_LINES = 52_347  # when this was first counted: src is not to grow by what is made plainer
 NO_GERUNDS = ("string", "king", "ring", "thing")
@@ -78,7 +79,10 @@ def stateful_classes(modules: Mapping[str, ast.Module]) -> dict[str, int]:
 
 
 def _changes(found: ast.ClassDef) -> bool:
-    """Whether a method other than the constructor changes an attribute of its object."""
+    """Whether a class is a container, or a method changes an attribute after the construction."""
+    bases = (each.value if isinstance(each, ast.Subscript) else each for each in found.bases)
+    if any(isinstance(base, ast.Name) and base.id in CONTAINERS for base in bases):
+        return True
     methods = (each for each in found.body if isinstance(each, ast.FunctionDef))
     return any(
         _is_change(node)

@@ -11,7 +11,7 @@ from headroom.core.doors.claim_decision import (
     GateDecision,
     GateView,
     NominatedOwner,
-    Stage,
+    OwnerStage,
     decide,
     stage_of,
 )
@@ -55,18 +55,18 @@ def writes(decision: GateDecision) -> list[type]:
 @pytest.mark.parametrize(
     ("owner", "door", "facts", "stage"),
     [
-        (pod("p"), 0, (False, False, False), Stage.ELSEWHERE),
-        (pod("p", gates=(CLAIM_GATE,)), 1, (False, False, False), Stage.AT_DOOR),
-        (pod("p", gates=(CLAIM_GATE,)), 1, (False, True, False), Stage.PARKED),
-        (pod("p"), 2, (False, False, True), Stage.LATCHED),
-        (OWNER, 1, (True, False, False), Stage.NOMINATED),
-        (OWNER, 1, (False, False, False), Stage.STRAY),
-        (replace(OWNER, gates=()), 0, (True, False, False), Stage.LET_IN),
-        (replace(OWNER, gates=(), node="a"), 0, (True, False, False), Stage.BOUND),
+        (pod("p"), 0, (False, False, False), OwnerStage.ELSEWHERE),
+        (pod("p", gates=(CLAIM_GATE,)), 1, (False, False, False), OwnerStage.AT_DOOR),
+        (pod("p", gates=(CLAIM_GATE,)), 1, (False, True, False), OwnerStage.PARKED),
+        (pod("p"), 2, (False, False, True), OwnerStage.LATCHED),
+        (OWNER, 1, (True, False, False), OwnerStage.NOMINATED),
+        (OWNER, 1, (False, False, False), OwnerStage.STRAY),
+        (replace(OWNER, gates=()), 0, (True, False, False), OwnerStage.LET_IN),
+        (replace(OWNER, gates=(), node="a"), 0, (True, False, False), OwnerStage.BOUND),
     ],
 )
 def test_an_owner_has_one_stage(
-    owner: Pod, door: int, facts: tuple[bool, bool, bool], stage: Stage
+    owner: Pod, door: int, facts: tuple[bool, bool, bool], stage: OwnerStage
 ) -> None:
     assert stage_of(owner, door, *facts) is stage
 

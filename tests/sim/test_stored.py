@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from headroom.sim.api.decoder import changed_pod, pod_of
-from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.store import ObjectChange, Verb
 from headroom.sim.api.values import Ref
 from headroom.sim.world import SimWorld
 from headroom.wire.objects.pods import pod_from
@@ -19,7 +19,7 @@ from tests.sim.things import node, pod
 
 
 def test_every_listener_gets_the_same_value(world: SimWorld) -> None:
-    seen: list[Change] = []
+    seen: list[ObjectChange] = []
     world.store.listen("Pod", seen.append)
     world.apply(node("a"))
     world.apply(pod("web"))
@@ -32,7 +32,7 @@ def test_every_listener_gets_the_same_value(world: SimWorld) -> None:
 
 
 def test_what_is_deleted_reads_as_its_last_version(world: SimWorld) -> None:
-    seen: list[Change] = []
+    seen: list[ObjectChange] = []
     world.apply(pod("web"))
     world.store.listen("Pod", seen.append)
     world.run_for(1)
@@ -54,7 +54,7 @@ def test_a_copy_of_a_stored_object_is_plain(world: SimWorld) -> None:
 
 
 def test_a_version_reads_the_same_from_the_one_before_as_alone(world: SimWorld) -> None:
-    seen: list[Change] = []
+    seen: list[ObjectChange] = []
     world.store.listen("Pod", seen.append)
     world.apply(node("a", zone="east"))
     world.apply(pod("web", labels={"app": "web"}))

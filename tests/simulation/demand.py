@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
-from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.store import ObjectChange, Verb
 from headroom.sim.api.values import Json, condition_of, dig, ref_of
 from headroom.sim.controllers.autoscaler import Autoscaler
 from headroom.sim.pools import KARPENTER, Autoscaling, Pool
@@ -75,7 +75,7 @@ class DemandScenario(Scenario):
         self.world.patch("Deployment", "default", APP, {"spec": {"replicas": self.replicas}})
 
     def _roll(self) -> None:
-        """Change the shape of a slot, and often enough die in the middle of the change."""
+        """ObjectChange the shape of a slot, and often enough die in the middle of the change."""
         cpu = self.random.choice(("500m", "1", "2"))
         self._note(f"a slot is {cpu} from now on")
         template = {"resources": {"requests": {"cpu": cpu}}}
@@ -95,7 +95,7 @@ class Limits:
         scenario.world.store.listen("Pod", self._on_pod)
         scenario.world.store.listen("Node", self._on_node)
 
-    def _on_pod(self, change: Change) -> None:
+    def _on_pod(self, change: ObjectChange) -> None:
         name = ref_of(change.obj).name
         if not is_placeholder(change.obj):
             if dig(change.obj, "status", "phase") == "Failed" and not _lost_its_node(change.obj):
@@ -107,7 +107,7 @@ class Limits:
             if len(self._slots) > self._scenario.limits["slots"]:
                 self._note(f"{len(self._slots)} placeholders: {sorted(self._slots)}")
 
-    def _on_node(self, change: Change) -> None:
+    def _on_node(self, change: ObjectChange) -> None:
         name = ref_of(change.obj).name
         if change.verb is Verb.DELETED:
             self._nodes.pop(name, None)

@@ -13,7 +13,7 @@ import pytest
 from headroom.core.policy import Policy
 from headroom.engine.engine import Engine
 from headroom.runtime.operator import Operator
-from headroom.sim.api.store import Change
+from headroom.sim.api.store import ObjectChange
 from headroom.sim.api.values import Json, dig
 from headroom.sim.settings import Settings
 from headroom.sim.world import SimWorld
@@ -37,7 +37,7 @@ class Story:
         self.owners = 0
         self.world.store.listen("Pod", self._watch)
 
-    def _watch(self, change: Change) -> None:
+    def _watch(self, change: ObjectChange) -> None:
         name = str(dig(change.obj, "metadata", "name"))
         if name.startswith("rival") and dig(change.obj, "spec", "nodeName"):
             self.rivals_in.append(f"{name} at {self.world.elapsed:.3f}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from headroom.sim.api.store import Change
+from headroom.sim.api.store import ObjectChange
 from headroom.sim.api.values import dig, ref_of
 from tests.simulation.checks import breaches
 from tests.simulation.scenario import BEYOND, Scenario
@@ -24,7 +24,7 @@ class Rejections:
         self._scenario = scenario
         scenario.world.store.listen("Pod", self._on_pod)
 
-    def _on_pod(self, change: Change) -> None:
+    def _on_pod(self, change: ObjectChange) -> None:
         reason = str(dig(change.obj, "status", "reason") or "")
         if reason.startswith("OutOf") and not dig(change.old, "status", "reason"):
             at = self._scenario.world.elapsed

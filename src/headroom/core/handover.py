@@ -25,8 +25,8 @@ from headroom.core.actions import (
 )
 from headroom.core.allocation import kept_beside, ports_beside
 from headroom.core.claims import Offer
-from headroom.core.copying import replace
 from headroom.core.derived_names import dns_label, guardian_name
+from headroom.core.fast_replace import replace
 from headroom.core.holds import Hold
 from headroom.core.latches import PREEMPTS
 from headroom.core.names import CLAIM_GATE

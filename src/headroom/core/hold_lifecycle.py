@@ -19,9 +19,9 @@ from typing import TypeGuard
 from headroom.core.actions import CreateGuardian, DeleteObject
 from headroom.core.allocation import is_short, to_keep, told_use
 from headroom.core.claims import expiry, owner_uses
-from headroom.core.copying import replace
 from headroom.core.derived_names import guardian_name
 from headroom.core.eviction.reclaim import Reclaim, end
+from headroom.core.fast_replace import replace
 from headroom.core.handover import (
     grow,
     out_of_the_way,

@@ -28,7 +28,7 @@ from headroom.core.actions import (
     Ungate,
 )
 from headroom.core.allocation import beside_text
-from headroom.core.copying import replace
+from headroom.core.fast_replace import replace
 from headroom.core.hold_state.own_pods import latch_annotations, pod_made
 from headroom.core.index_entries import By, work_entries
 from headroom.core.names import CLAIMED_BESIDE_ANNOTATION, LOCKED_PRIORITY

@@ -30,7 +30,7 @@ from headroom.core.actions import (
     WriteIndex,
     WriteQuotaStatus,
 )
-from headroom.core.doors.claim_decision import Stage
+from headroom.core.doors.claim_decision import OwnerStage
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Pod
@@ -362,11 +362,11 @@ class Engine:
 
     def _decide_owner(self, pod: Pod, now: datetime) -> Iterator[Sequence]:
         at = stage(self.ledger, pod)
-        if at in (Stage.STRAY, Stage.NOMINATED, Stage.LET_IN, Stage.BOUND):
+        if at in (OwnerStage.STRAY, OwnerStage.NOMINATED, OwnerStage.LET_IN, OwnerStage.BOUND):
             yield from follow(self.ledger, pod, at, now)
-        elif at is Stage.GROWING:
+        elif at is OwnerStage.GROWING:
             yield from grow_in_place(self.ledger, pod, now)
-        elif at is not Stage.ELSEWHERE:
+        elif at is not OwnerStage.ELSEWHERE:
             yield from self._placer.look(pod, at, now)
 
     def _stray(self, pod: Pod) -> Iterator[Sequence]:

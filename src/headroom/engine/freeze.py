@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from functools import cache, partial
 
-from headroom.core.copying import replace
+from headroom.core.fast_replace import replace
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.latches import claims_on, kept_for

@@ -9,8 +9,8 @@ from headroom.core import hold_lifecycle
 from headroom.core.actions import DeletePod
 from headroom.core.allocation import is_short, keeps_rest
 from headroom.core.claims import expiry
-from headroom.core.copying import replace
 from headroom.core.derived_names import forget_names
+from headroom.core.fast_replace import replace
 from headroom.core.headrooms.headrooms import NEVER
 from headroom.core.hold_state import decision as hold_decision
 from headroom.core.hold_state.limited import has_room, is_over, limited

@@ -14,9 +14,9 @@ from headroom.core import pod_memory
 from headroom.core.allocation import keeps_rest
 from headroom.core.authenticity import keeps
 from headroom.core.claims import claim_of
-from headroom.core.copying import replace
 from headroom.core.doors.latch_decision import NEW_LATCH, LatchMemory, keeps_claim, keeps_place
 from headroom.core.eviction.budgets import Budget
+from headroom.core.fast_replace import replace
 from headroom.core.hold_state.memory import NOTHING, HoldMemory
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By

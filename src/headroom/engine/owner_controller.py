@@ -9,8 +9,7 @@ from typing import assert_never
 
 from headroom.core.actions import MarkUnschedulable
 from headroom.core.claims import Search
-from headroom.core.copying import replace
-from headroom.core.doors.claim_decision import Stage
+from headroom.core.doors.claim_decision import OwnerStage
 from headroom.core.doors.owner_decision import (
     FreeRoom,
     Move,
@@ -25,6 +24,7 @@ from headroom.core.doors.owner_decision import (
     cannot_judge,
     decide,
 )
+from headroom.core.fast_replace import replace
 from headroom.core.handover import latch_before, latch_free_room, ungate
 from headroom.core.names import CLAIM_GATE
 from headroom.core.node.kept_room import returned_on
@@ -54,7 +54,7 @@ class OwnerController:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
-    def look(self, pod: Pod, at: Stage, now: datetime) -> Iterator[Sequence]:
+    def look(self, pod: Pod, at: OwnerStage, now: datetime) -> Iterator[Sequence]:
         """Decide about an owner, unless something has to be done before."""
         door = self._ledger.door(pod)
         first = (self._before_gate if door == 1 else self._before_scheduling)(pod, at, now)
@@ -64,10 +64,10 @@ class OwnerController:
         view = self._view(pod, door, now)
         yield from self._carry_out(decide(view, self._ledger.policy, now), view, now)
 
-    def _before_gate(self, pod: Pod, at: Stage, now: datetime) -> tuple[Sequence, ...] | None:
+    def _before_gate(self, pod: Pod, at: OwnerStage, now: datetime) -> tuple[Sequence, ...] | None:
         """What keeps an owner at the gate from being decided now; None if nothing does."""
         ledger = self._ledger
-        if pod.gates != (CLAIM_GATE,) or at is Stage.PARKED:
+        if pod.gates != (CLAIM_GATE,) or at is OwnerStage.PARKED:
             return ()  # Other gates come first; their removal brings us back.
         ledger.state.unexpect(pod.key)  # No handover of it is in progress any more.
         new_until = self._new_until(pod, now)
@@ -76,14 +76,16 @@ class OwnerController:
             return ()
         return None
 
-    def _before_scheduling(self, pod: Pod, at: Stage, now: datetime) -> tuple[Sequence, ...] | None:
+    def _before_scheduling(
+        self, pod: Pod, at: OwnerStage, now: datetime
+    ) -> tuple[Sequence, ...] | None:
         """What keeps a pod of our scheduler from being decided now; None if nothing does."""
         ledger = self._ledger
         if pod.unjudged:
             return self._mark_stuck(pod, cannot_judge(pod.unjudged), now, SCHEDULER_ERROR)
-        if at is Stage.PARKED:
+        if at is OwnerStage.PARKED:
             return self._prepare(pod, ledger.parked[pod.key][1].node, now)
-        if at is Stage.LATCHED:
+        if at is OwnerStage.LATCHED:
             return ()
         ledger.state.unexpect(pod.key)  # No handover of it is in progress any more.
         unmounted = ledger.volumes.refusal(pod)

@@ -23,7 +23,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from headroom.core.actions import Tell, WriteHeadroomStatus, WriteHoldStatus, WriteQuotaStatus
-from headroom.core.copying import replace
+from headroom.core.fast_replace import replace
 from headroom.core.headrooms.events import tellings as headroom_tellings
 from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus
 from headroom.core.holds import Hold, HoldStatus

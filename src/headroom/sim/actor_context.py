@@ -13,7 +13,7 @@ from headroom.sim.api.events import Recorder
 from headroom.sim.api.feeds import Feed, Jitter
 from headroom.sim.api.indexes import PodIndex
 from headroom.sim.api.server import ApiServer
-from headroom.sim.api.store import Change, Store
+from headroom.sim.api.store import ObjectChange, Store
 from headroom.sim.loop import SimClock, VirtualLoop
 from headroom.sim.settings import Bounds, Settings
 
@@ -39,8 +39,8 @@ class ActorContext:
         self,
         name: str,
         kind: str,
-        deliver: Callable[[Change], None],
-        concerns: Callable[[Change], bool] | None = None,
+        deliver: Callable[[ObjectChange], None],
+        concerns: Callable[[ObjectChange], bool] | None = None,
     ) -> Feed:
         """Watch a kind under the name of an actor: first existing objects, then changes."""
         delay = self.jitter(f"{name}/watch/{kind}", self.settings.watch_delay)

@@ -33,7 +33,7 @@ from headroom.ports import (
 )
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.feeds import Feed
-from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.store import ObjectChange, Verb
 from headroom.sim.api.values import Ref, dig, ref_of
 from headroom.sim.faults import Fault, Faults
 from headroom.sim.requests import carry_out
@@ -182,11 +182,11 @@ class _Stream:
         for obj in stage.store.list(kind):
             self._tell(stage.store.as_added(obj))
 
-    def _deliver(self, change: Change) -> None:
+    def _deliver(self, change: ObjectChange) -> None:
         self._tell(change)
         self.arrived.set()
 
-    def _tell(self, change: Change) -> None:
+    def _tell(self, change: ObjectChange) -> None:
         if change.verb is Verb.DELETED:
             self.waiting.append(gone(change.thing))
             return

@@ -34,7 +34,7 @@ from headroom.core.policy import Policy
 from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import changed_pod, node_of
-from headroom.sim.api.store import STATUS, Change, Verb
+from headroom.sim.api.store import STATUS, ObjectChange, Verb
 from headroom.sim.api.values import Ref, dig
 from headroom.wire.errors import DecodeError
 
@@ -60,12 +60,12 @@ class SafetyCheck:
         stage.store.listen("Pod", self._on_pod)
         stage.store.listen("Node", self._on_node)
 
-    def _on_node(self, change: Change) -> None:
+    def _on_node(self, change: ObjectChange) -> None:
         """Drop the promises of a deleted node: a new node of the same name is another one."""
         if change.verb is Verb.DELETED:
             self._promised.pop(str(change.obj["metadata"]["name"]), None)
 
-    def _on_pod(self, change: Change) -> None:
+    def _on_pod(self, change: ObjectChange) -> None:
         uid = str(change.obj["metadata"]["uid"])
         old = self._pods.get(uid)
         if old is None and change.parts == STATUS:

@@ -129,7 +129,7 @@ def followed(
 
 
 @dataclass(frozen=True, slots=True)
-class OwnerView:
+class FollowedPod:
     """An owner, what it mounts, the parts whose slot exists, and since when we could serve it."""
 
     owner: Pod
@@ -138,7 +138,7 @@ class OwnerView:
     since: datetime
 
 
-def needs_of(view: OwnerView, rule: Follow, now: datetime) -> Following:
+def needs_of(view: FollowedPod, rule: Follow, now: datetime) -> Following:
     """What an owner needs; if we could not serve it earlier, its deadline comes later."""
     owner, since = view.owner, view.since
     if rule.deadline is not None and owner.created is not None:

@@ -46,7 +46,7 @@ from headroom.core.statuses import tell_pod
 from headroom.core.subjects import Awaited, hold_subject, node_changed, node_subject, pod_subject
 
 
-class Stage(StrEnum):
+class OwnerStage(StrEnum):
     """How far an owner is on its way through a door: it follows from the pod and its latches."""
 
     ELSEWHERE = "elsewhere"  # it waits for nothing of ours
@@ -60,21 +60,21 @@ class Stage(StrEnum):
     GROWING = "growing"  # it runs, and claims room to grow in place
 
 
-def stage_of(pod: Pod, door: int, stands: bool, parked: bool, latched: bool) -> Stage:
+def stage_of(pod: Pod, door: int, stands: bool, parked: bool, latched: bool) -> OwnerStage:
     """The stage of a pod at one of our doors, or with a claim. `stands`: its claim is valid."""
     if claim_of(pod) is not None and (door != 2 or pod.node):
         if not stands:
-            return Stage.STRAY
+            return OwnerStage.STRAY
         if pod.node:
-            return Stage.BOUND
-        return Stage.NOMINATED if CLAIM_GATE in pod.gates else Stage.LET_IN
+            return OwnerStage.BOUND
+        return OwnerStage.NOMINATED if CLAIM_GATE in pod.gates else OwnerStage.LET_IN
     if pod.growth:
-        return Stage.GROWING
+        return OwnerStage.GROWING
     if not door:
-        return Stage.ELSEWHERE
+        return OwnerStage.ELSEWHERE
     if parked:
-        return Stage.PARKED
-    return Stage.LATCHED if latched else Stage.AT_DOOR
+        return OwnerStage.PARKED
+    return OwnerStage.LATCHED if latched else OwnerStage.AT_DOOR
 
 
 @dataclass(frozen=True, slots=True)

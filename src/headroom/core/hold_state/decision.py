@@ -10,7 +10,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from headroom.core.actions import CreateGuardian
-from headroom.core.copying import replace
+from headroom.core.fast_replace import replace
 from headroom.core.hold_state.memory import HoldMemory, guardian_missing, way_pause
 from headroom.core.hold_state.view import HoldDecision, HoldView
 from headroom.core.holds import Hold

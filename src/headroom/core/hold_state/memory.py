@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from headroom.core.copying import replace
+from headroom.core.fast_replace import replace
 from headroom.core.holds import HoldStatus
 from headroom.core.objects import Pod
 from headroom.core.quotas.limits import LIMIT_REACHED

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from headroom.core.allocation import keeps_rest, to_keep
-from headroom.core.copying import replace
+from headroom.core.fast_replace import replace
 from headroom.core.fences import returns
 from headroom.core.latches import claims_on, users_on
 from headroom.core.node.view import HoldRoom, NodeView

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from headroom.core.copying import replace
+from headroom.core.fast_replace import replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from headroom.core.claims import claim_of
 from headroom.core.doors.claim_decision import (
     GateView,
     NominatedOwner,
-    Stage,
+    OwnerStage,
     decide,
     disclaim,
     stage_of,
@@ -65,23 +65,23 @@ def claimed(ledger: Ledger, pod: Pod) -> Hold | None:
     return ledger.holds.get(claim[0]) if claim is not None else None
 
 
-def stage(ledger: Ledger, pod: Pod) -> Stage:
+def stage(ledger: Ledger, pod: Pod) -> OwnerStage:
     """How far an owner is on its way."""
     hold = claimed(ledger, pod)
     stands = hold is not None and ledger.owners.has(hold, pod)
     return stage_of(pod, ledger.door(pod), stands, pod.key in ledger.parked, latched(ledger, pod))
 
 
-def follow(ledger: Ledger, pod: Pod, at: Stage, now: datetime) -> Iterator[Sequence]:
+def follow(ledger: Ledger, pod: Pod, at: OwnerStage, now: datetime) -> Iterator[Sequence]:
     """Go on with a pod that carries a claim: finish it, or take the claim back."""
     hold = claimed(ledger, pod)
-    if hold is None or at is Stage.STRAY:
+    if hold is None or at is OwnerStage.STRAY:
         yield from _stray(ledger, hold, pod, now)
-    elif at is Stage.BOUND:
+    elif at is OwnerStage.BOUND:
         memory = ledger.pod_memory[pod.uid]
         ledger.pod_memory[pod.uid] = replace(memory, nominated_since=None)
         yield from _seated(ledger, hold, pod, now)
-    elif at is Stage.NOMINATED:
+    elif at is OwnerStage.NOMINATED:
         yield from _finish(ledger, pod, hold, now)
     elif pod.scheduler not in ledger.policy.scheduler_names:
         yield from _let_in(ledger, hold, pod, now)

@@ -15,8 +15,8 @@ from datetime import datetime
 from headroom.core.demand.follow_writes import next_write, owner_telling
 from headroom.core.demand.followers import (
     Followed,
+    FollowedPod,
     Following,
-    OwnerView,
     needs_of,
     owner_uid,
 )
@@ -72,7 +72,7 @@ def followed_by(
     for owner in _owners(ledger, headroom, rule):
         mounted = mounts(owner.key.namespace, owner.claims, storage)
         parts, first = frozenset(made.get(owner.uid, ())), since.get(owner.uid, now)
-        view = OwnerView(owner, tuple(mounted), parts, first)
+        view = FollowedPod(owner, tuple(mounted), parts, first)
         found.append(Followed(owner, needs_of(view, rule, now)))
     return tuple(found)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from headroom.core.objects import Node, Pod
 from headroom.ports import Thing
-from headroom.sim.api.store import Change
+from headroom.sim.api.store import ObjectChange
 from headroom.sim.api.values import Json, Stored
 from headroom.sim.errors import SimulationError
 from headroom.wire.errors import DecodeError
@@ -36,7 +36,7 @@ def node_of(obj: Json) -> Node:
     return found
 
 
-def readable(change: Change) -> Thing | None:
+def readable(change: ObjectChange) -> Thing | None:
     """The changed object as a core value; None if it cannot be decoded."""
     try:
         return change.thing
@@ -44,14 +44,14 @@ def readable(change: Change) -> Thing | None:
         return None
 
 
-def changed_pod(change: Change) -> Pod:
+def changed_pod(change: ObjectChange) -> Pod:
     pod = change.thing
     if not isinstance(pod, Pod):
         raise SimulationError(f"{change.ref} is no pod")
     return pod
 
 
-def changed_node(change: Change) -> Node:
+def changed_node(change: ObjectChange) -> Node:
     node = change.thing
     if not isinstance(node, Node):
         raise SimulationError(f"{change.ref} is no node")

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from random import Random
 
-from headroom.sim.api.store import Change, Store
+from headroom.sim.api.store import ObjectChange, Store
 from headroom.sim.loop import DIGITS, VirtualLoop
 
 
@@ -40,8 +40,8 @@ class Feed:
         store: Store,
         kinds: Sequence[str],
         delay: Jitter,
-        deliver: Callable[[Change], None],
-        concerns: Callable[[Change], bool] | None = None,
+        deliver: Callable[[ObjectChange], None],
+        concerns: Callable[[ObjectChange], bool] | None = None,
     ) -> None:
         self._concerns = concerns
         self._loop = loop
@@ -49,7 +49,7 @@ class Feed:
         self._kinds = tuple(kinds)
         self._delay = delay
         self._deliver = deliver
-        self._waiting: deque[tuple[float, Change]] = deque()
+        self._waiting: deque[tuple[float, ObjectChange]] = deque()
         self._timer: TimerHandle | None = None
         self._last = 0.0
         self._held = False
@@ -78,7 +78,7 @@ class Feed:
             self._timer.cancel()
             self._timer = None
 
-    def _push(self, change: Change) -> None:
+    def _push(self, change: ObjectChange) -> None:
         due = round(self._loop.time() + self._delay(), DIGITS)
         if due > self._last:
             self._last = due

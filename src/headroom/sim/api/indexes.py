@@ -5,7 +5,7 @@ Several actors need the pods of a node; none of them should have to read all pod
 
 from __future__ import annotations
 
-from headroom.sim.api.store import COMING, GOING, META, SPEC, Change, Store, Verb
+from headroom.sim.api.store import COMING, GOING, META, SPEC, ObjectChange, Store, Verb
 from headroom.sim.api.values import Json, Ref, controller_of
 
 
@@ -29,7 +29,7 @@ class PodIndex:
     def _found(self, refs: dict[Ref, None]) -> list[Json]:
         return [pod for pod in map(self._store.get, refs) if pod is not None]
 
-    def _on_pod(self, change: Change) -> None:
+    def _on_pod(self, change: ObjectChange) -> None:
         ref, gone = change.ref, change.verb is Verb.DELETED
         node = str((change.obj.get("spec") or {}).get("nodeName") or "")
         if node:

@@ -52,7 +52,7 @@ class Verb(Enum):
 
 
 @dataclass(slots=True, eq=False)
-class Change:
+class ObjectChange:
     """One change of one object."""
 
     verb: Verb
@@ -71,7 +71,7 @@ class Change:
         return self._thing
 
 
-Listener = Callable[[Change], None]
+Listener = Callable[[ObjectChange], None]
 
 
 class Store:
@@ -166,7 +166,7 @@ class Store:
         ref = ref_of(stored)
         self._refs[uid] = ref
         self._objects[ref.kind][ref.namespace, ref.name] = stored
-        self._tell(Change(Verb.ADDED, ref, stored, None, self.registry, COMING))
+        self._tell(ObjectChange(Verb.ADDED, ref, stored, None, self.registry, COMING))
         return stored
 
     def replace(self, old: Json, new: Json) -> Json:
@@ -181,7 +181,7 @@ class Store:
             if isinstance(old, Stored) and old.plain is not None:
                 stored.before = old
         self._objects[ref.kind][ref.namespace, ref.name] = stored
-        self._tell(Change(Verb.MODIFIED, ref, stored, old, self.registry, parts))
+        self._tell(ObjectChange(Verb.MODIFIED, ref, stored, old, self.registry, parts))
         return stored
 
     def replace_status(self, old: Json, status: Json, **fields: Any) -> Json:
@@ -200,7 +200,7 @@ class Store:
             stored.before = old if stored.plain is None else None
         ref = ref_of(old)
         self._objects[ref.kind][ref.namespace, ref.name] = stored
-        self._tell(Change(Verb.MODIFIED, ref, stored, old, self.registry, STATUS))
+        self._tell(ObjectChange(Verb.MODIFIED, ref, stored, old, self.registry, STATUS))
         return stored
 
     def remove(self, old: Json) -> None:
@@ -216,7 +216,7 @@ class Store:
                 last.told = last.plain
             elif isinstance(old.told, Pod | Node):  # Other kinds are rare.
                 last.told = _with_version(old.told, version)
-        self._tell(Change(Verb.DELETED, ref, last, old, self.registry, GOING))
+        self._tell(ObjectChange(Verb.DELETED, ref, last, old, self.registry, GOING))
 
     def forget(self, ref: Ref) -> Json | None:
         """Remove an object without a change event, and return it."""
@@ -225,9 +225,9 @@ class Store:
             del self._refs[uid_of(found)]
         return found
 
-    def as_added(self, obj: Json) -> Change:
+    def as_added(self, obj: Json) -> ObjectChange:
         """The change that a new listener gets for an existing object."""
-        return Change(Verb.ADDED, ref_of(obj), obj, None, self.registry, COMING)
+        return ObjectChange(Verb.ADDED, ref_of(obj), obj, None, self.registry, COMING)
 
     def _stored(self, obj: Json, meta: Json) -> Stored:
         self._version += 1
@@ -235,7 +235,7 @@ class Store:
         stored["metadata"] = {**meta, "resourceVersion": str(self._version)}
         return stored
 
-    def _tell(self, change: Change) -> None:
+    def _tell(self, change: ObjectChange) -> None:
         kind, parts = change.ref.kind, change.parts
         concerned = self._concerned.get((kind, parts))
         if concerned is None:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from headroom.core.objects import Pod
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import changed_pod
-from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.store import ObjectChange, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of
 from headroom.sim.controllers.autoscaler_binpack import Packing, missing_daemons, stand_in
 from headroom.sim.controllers.autoscaler_cache import AutoscalerCache
@@ -55,7 +55,7 @@ class Autoscaler(Controller):
         """Whether machines are booting, or a scan for more is due."""
         return self._fleet.is_booting() or _GROW in self._due
 
-    def _on_pod(self, change: Change) -> None:
+    def _on_pod(self, change: ObjectChange) -> None:
         self._cache.pod_changed(change)
         node = changed_pod(change).node
         if node:
@@ -64,11 +64,11 @@ class Autoscaler(Controller):
         elif change.verb is not Verb.DELETED and is_stuck(change.obj, self._behaviour):
             self._soon(_GROW)
 
-    def _on_budget(self, _: Change) -> None:
+    def _on_budget(self, _: ObjectChange) -> None:
         self._scale_down.look_again_everywhere()
         self._shrink_soon()
 
-    def _on_node(self, change: Change) -> None:
+    def _on_node(self, change: ObjectChange) -> None:
         self._cache.node_changed(change)
         if change.verb is Verb.ADDED:
             self._fleet.joined(change.obj)
@@ -170,7 +170,7 @@ def _of_daemon_set(pod: Pod) -> bool:
     return any(owner.kind == "DaemonSet" for owner in pod.owners)
 
 
-def _matters(change: Change) -> bool:
+def _matters(change: ObjectChange) -> bool:
     """Whether a node has changed, apart from its status."""
     parts = (("spec",), ("metadata", "labels"), ("metadata", "annotations"))
     return any(dig(change.obj, *part) != dig(change.old, *part) for part in parts)

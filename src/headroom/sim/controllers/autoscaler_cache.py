@@ -11,7 +11,7 @@ from headroom.core.objects import Namespace, Pod
 from headroom.scheduling.state import ClusterState
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import changed_node, changed_pod, node_of, pod_of
-from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.store import ObjectChange, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of
 from headroom.sim.controllers.autoscaler_model import Model
 from headroom.sim.pools import AutoscalerBehaviour
@@ -35,7 +35,7 @@ class AutoscalerCache:
         self._standing: Model | None = None
         self._store.listen("Namespace", self._namespace_changed)
 
-    def pod_changed(self, change: Change) -> None:
+    def pod_changed(self, change: ObjectChange) -> None:
         pod = changed_pod(change)
         gone = change.verb is Verb.DELETED
         if gone:
@@ -49,10 +49,10 @@ class AutoscalerCache:
         if self._standing is not None and self._counts(pod):
             self._standing.follow(pod, gone)
 
-    def _namespace_changed(self, _: Change) -> None:
+    def _namespace_changed(self, _: ObjectChange) -> None:
         self._standing = None
 
-    def node_changed(self, change: Change) -> None:
+    def node_changed(self, change: ObjectChange) -> None:
         node, gone = changed_node(change), change.verb is Verb.DELETED
         if gone:
             self.nodes.pop(change.ref.name, None)

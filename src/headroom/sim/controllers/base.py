@@ -11,7 +11,7 @@ import asyncio
 from abc import ABC, abstractmethod
 
 from headroom.sim.actor_context import ActorContext, TokenBucket
-from headroom.sim.api.store import Change
+from headroom.sim.api.store import ObjectChange
 from headroom.sim.api.values import Ref
 
 
@@ -45,7 +45,7 @@ class Controller(ABC):
                     Ref(kind, obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
                 )
 
-    def on_change(self, change: Change) -> None:
+    def on_change(self, change: ObjectChange) -> None:
         """Handle a change; by default the changed object is enqueued."""
         self.enqueue(change.ref)
 

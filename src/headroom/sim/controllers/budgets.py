@@ -13,7 +13,7 @@ from typing import Any
 
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.kinds import Kind
-from headroom.sim.api.store import Change
+from headroom.sim.api.store import ObjectChange
 from headroom.sim.api.values import Json, Ref, controller_of, dig, ref_of, with_condition
 from headroom.sim.controllers.base import Controller
 from headroom.sim.controllers.pod_control import is_ending, is_ready
@@ -36,7 +36,7 @@ class Budgets(Controller):
         self.watch("PodDisruptionBudget")
         self.store.listen("Pod", self._on_pod)
 
-    def _on_pod(self, change: Change) -> None:
+    def _on_pod(self, change: ObjectChange) -> None:
         for item in self.store.list("PodDisruptionBudget", change.ref.namespace):
             if selects(dig(item, "spec", "selector"), change.obj):
                 self.enqueue(ref_of(item))

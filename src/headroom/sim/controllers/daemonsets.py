@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from headroom.core.objects import Pod
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import node_of, pod_of
-from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.store import ObjectChange, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
 from headroom.sim.controllers.daemonplan import (
     GENERATION_LABEL,
@@ -83,12 +83,12 @@ class DaemonSets(PodController):
         super().__init__(stage)
         self.store.listen("Node", self._on_node)
 
-    def on_change(self, change: Change) -> None:
+    def on_change(self, change: ObjectChange) -> None:
         super().on_change(change)
         if change.verb is Verb.DELETED:
             self._templates.pop(uid_of(change.obj), None)
 
-    def _on_node(self, change: Change) -> None:
+    def _on_node(self, change: ObjectChange) -> None:
         if change.verb is not Verb.MODIFIED or _looks_otherwise(change):
             for item in self.store.list("DaemonSet"):
                 self.enqueue(ref_of(item))
@@ -257,7 +257,7 @@ def _pod(wish: Json, template: _Template, node: str) -> Json:
     return {**pod, "spec": pinned(daemon_spec(pod["spec"]), node)}
 
 
-def _looks_otherwise(change: Change) -> bool:
+def _looks_otherwise(change: ObjectChange) -> bool:
     """Whether a node changed in a way that can matter to a DaemonSet."""
     paths = (("metadata", "labels"), ("spec", "taints"), ("spec", "unschedulable"))
     return any(dig(change.obj, *path) != dig(change.old, *path) for path in paths)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headroom.sim.actor_context import ActorContext
-from headroom.sim.api.store import Change
+from headroom.sim.api.store import ObjectChange
 from headroom.sim.api.values import (
     Json,
     Ref,
@@ -44,7 +44,7 @@ class Deployments(Controller):
         self.watch("Deployment")
         self.store.listen("ReplicaSet", self._on_replica_set)
 
-    def _on_replica_set(self, change: Change) -> None:
+    def _on_replica_set(self, change: ObjectChange) -> None:
         owner = controller_of(change.obj)
         if owner is not None and owner["kind"] == "Deployment":
             self.enqueue(Ref("Deployment", change.ref.namespace, owner["name"]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headroom.sim.actor_context import ActorContext
-from headroom.sim.api.store import Change
+from headroom.sim.api.store import ObjectChange
 from headroom.sim.api.values import Json, Ref, dig
 from headroom.sim.controllers.base import Controller
 from headroom.sim.controllers.pod_control import reference_to
@@ -20,7 +20,7 @@ class EphemeralVolumes(Controller):
         super().__init__(stage)
         self.store.listen("Pod", self.on_change)
 
-    def on_change(self, change: Change) -> None:
+    def on_change(self, change: ObjectChange) -> None:
         volumes = dig(change.obj, "spec", "volumes") or ()
         if any("ephemeral" in volume for volume in volumes):
             self.enqueue(change.ref)

@@ -13,7 +13,7 @@ from headroom.core.objects import Pod, Taint
 from headroom.core.selection import tolerates
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import node_of, pod_of
-from headroom.sim.api.store import COMING, GOING, SPEC, Change, Verb
+from headroom.sim.api.store import COMING, GOING, SPEC, ObjectChange, Verb
 from headroom.sim.api.values import Json, Ref, dig, disrupted, ref_of, uid_of
 from headroom.sim.controllers.base import Controller
 
@@ -31,7 +31,7 @@ class TaintManager(Controller):
         self.watch("Node")
         self.store.listen("Pod", self._on_pod, COMING | GOING | SPEC)
 
-    def on_change(self, change: Change) -> None:
+    def on_change(self, change: ObjectChange) -> None:
         if change.verb is not Verb.MODIFIED or _no_execute(change.obj) != _no_execute(change.old):
             self.enqueue(change.ref)
 
@@ -39,7 +39,7 @@ class TaintManager(Controller):
         for pod in self.stage.pods.on_node(ref.name):
             self._plan(pod)
 
-    def _on_pod(self, change: Change) -> None:
+    def _on_pod(self, change: ObjectChange) -> None:
         if change.verb is Verb.DELETED:
             timer = self._due.pop(uid_of(change.obj), None)
             if timer is not None:

@@ -7,7 +7,7 @@ is deleted too, so a crash between two writes does no harm.
 from __future__ import annotations
 
 from headroom.sim.actor_context import ActorContext
-from headroom.sim.api.store import COMING, GOING, META, Change, Verb
+from headroom.sim.api.store import COMING, GOING, META, ObjectChange, Verb
 from headroom.sim.api.values import Json, Ref, ref_of, uid_of
 from headroom.sim.controllers.base import Controller
 from headroom.sim.errors import ApiError
@@ -25,7 +25,7 @@ class GarbageCollector(Controller):
             if kind != "Event":
                 self.store.listen(kind, self.on_change, COMING | GOING | META)
 
-    def on_change(self, change: Change) -> None:
+    def on_change(self, change: ObjectChange) -> None:
         owners = _owner_uids(change.obj)
         before = _owner_uids(change.old) if change.old is not None else []
         if change.verb is Verb.DELETED:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from headroom.sim.actor_context import ActorContext
-from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.store import ObjectChange, Verb
 from headroom.sim.api.values import (
     Json,
     Ref,
@@ -62,7 +62,7 @@ class Jobs(PodController):
         self._expiring: set[str] = set()
         super().__init__(stage)
 
-    def on_change(self, change: Change) -> None:
+    def on_change(self, change: ObjectChange) -> None:
         if change.verb is Verb.DELETED:
             for pod in self.pods_of(change.obj):
                 self._untrack(pod)
@@ -70,7 +70,7 @@ class Jobs(PodController):
             self._expiring.discard(uid_of(change.obj))
         super().on_change(change)
 
-    def pod_changed(self, owner: Json, change: Change) -> None:
+    def pod_changed(self, owner: Json, change: ObjectChange) -> None:
         """Remove the finalizer of a pod whose Job is gone."""
         if self.store.by_uid(str(owner["uid"])) is None and change.verb is not Verb.DELETED:
             self.stage.loop.call_soon(self._let_go, change.ref, uid_of(change.obj))

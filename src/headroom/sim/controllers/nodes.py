@@ -13,7 +13,7 @@ from typing import Any
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.nodes import NOT_READY
 from headroom.sim.api.pods import FINISHED
-from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.store import ObjectChange, Verb
 from headroom.sim.api.values import (
     Json,
     Ref,
@@ -66,7 +66,7 @@ class Nodes(Controller):
         self._returned.add(node)
         self.enqueue(Ref("Node", "", node))
 
-    def on_change(self, change: Change) -> None:
+    def on_change(self, change: ObjectChange) -> None:
         self.enqueue(change.ref)
         if change.verb is Verb.DELETED:
             self._silent.pop(change.ref.name, None)

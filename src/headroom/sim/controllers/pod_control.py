@@ -11,7 +11,7 @@ from typing import Any
 
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.pods import FINISHED
-from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.store import ObjectChange, Verb
 from headroom.sim.api.values import (
     Json,
     Ref,
@@ -90,12 +90,12 @@ class PodController(Controller):
     def refused(self, wish: Json, pod: Json, error: ApiError) -> str:
         return f"Error creating: {error.message}"
 
-    def on_change(self, change: Change) -> None:
+    def on_change(self, change: ObjectChange) -> None:
         self.enqueue(change.ref)
         if change.verb is Verb.DELETED:
             self._kept.pop(uid_of(change.obj), None)
 
-    def _on_pod(self, change: Change) -> None:
+    def _on_pod(self, change: ObjectChange) -> None:
         if change.verb is not Verb.ADDED and "ownerReferences" not in change.obj["metadata"]:
             return
         owner = controller_of(change.obj)
@@ -113,7 +113,7 @@ class PodController(Controller):
                 if selector and selects(selector, change.obj):
                     self.enqueue(ref_of(item))
 
-    def pod_changed(self, owner: Json, change: Change) -> None:
+    def pod_changed(self, owner: Json, change: ObjectChange) -> None:
         """Handle a change of one of our pods before its owner is reconciled."""
 
 

@@ -11,7 +11,7 @@ from headroom.core.objects import Pod
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import pod_of
 from headroom.sim.api.quota import PODS, REQUESTS
-from headroom.sim.api.store import Change
+from headroom.sim.api.store import ObjectChange
 from headroom.sim.api.values import Ref, dig, ref_of
 from headroom.sim.controllers.base import Controller
 
@@ -28,7 +28,7 @@ class QuotaCounts(Controller):
         self.watch(KIND)
         self.store.listen("Pod", self._on_pod)
 
-    def _on_pod(self, change: Change) -> None:
+    def _on_pod(self, change: ObjectChange) -> None:
         for item in self.store.list(KIND, change.ref.namespace):
             self.enqueue(ref_of(item))
 

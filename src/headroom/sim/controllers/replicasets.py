@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from headroom.sim.actor_context import ActorContext
-from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.store import ObjectChange, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
 from headroom.sim.controllers.pod_control import (
     PodController,
@@ -51,12 +51,12 @@ class ReplicaSets(PodController):
         self._tallies: dict[str, _Tally] = {}
         super().__init__(stage)
 
-    def on_change(self, change: Change) -> None:
+    def on_change(self, change: ObjectChange) -> None:
         super().on_change(change)
         if change.verb is Verb.DELETED:
             self._tallies.pop(uid_of(change.obj), None)
 
-    def pod_changed(self, owner: Json, change: Change) -> None:
+    def pod_changed(self, owner: Json, change: ObjectChange) -> None:
         self._tally(owner["uid"]).note(change.obj, change.verb is Verb.DELETED)
 
     def _tally(self, uid: str) -> _Tally:

@@ -13,7 +13,7 @@ from typing import Any
 
 from headroom.core.quantity import QuantityError, parse_quantity
 from headroom.sim.actor_context import ActorContext
-from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.store import ObjectChange, Verb
 from headroom.sim.api.values import Json, Ref, dig, put, ref_of, uid_of
 from headroom.sim.controllers.base import Controller
 from headroom.wire.objects.volumes import BIND_COMPLETED, SELECTED_NODE
@@ -38,7 +38,7 @@ class Volumes(Controller):
         self.store.listen("PersistentVolume", self._on_volume)
         self.store.listen("StorageClass", self._on_volume)
 
-    def _on_volume(self, change: Change) -> None:
+    def _on_volume(self, change: ObjectChange) -> None:
         if change.verb is not Verb.DELETED:
             for ref in self._unbound:
                 self.enqueue(ref)

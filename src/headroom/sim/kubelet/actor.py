@@ -19,7 +19,7 @@ from headroom.core.resources import EMPTY, Resources
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import changed_pod, node_of, pod_of
 from headroom.sim.api.pods import FINISHED
-from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.store import ObjectChange, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
 from headroom.sim.errors import SimulationError
 from headroom.sim.kubelet.admission import rejection
@@ -105,7 +105,7 @@ class Kubelets:
         self._write(obj, finished(obj, phase, self._stage.store.timestamp()))
         self.of(node).forget(uid_of(obj))
 
-    def _on_node(self, change: Change) -> None:
+    def _on_node(self, change: ObjectChange) -> None:
         name = change.ref.name
         if change.verb is Verb.DELETED:
             kubelet = self._kubelets.pop(name, None)
@@ -119,7 +119,7 @@ class Kubelets:
         elif _ready_status(change.obj) == "True" != _ready_status(change.old or {}):
             self._report_again(self._kubelets[name])
 
-    def _on_pod(self, change: Change) -> None:
+    def _on_pod(self, change: ObjectChange) -> None:
         pod = changed_pod(change)
         kubelet = self._kubelets.get(pod.node)
         if kubelet is None or kubelet.stopped:
@@ -224,7 +224,7 @@ class Kubelets:
         return obj if obj is not None and uid_of(obj) == pod.uid else None
 
 
-def _concerns_a_kubelet(change: Change) -> bool:
+def _concerns_a_kubelet(change: ObjectChange) -> bool:
     """Whether a pod is on a node; of one that has ended nobody need hear that it is gone."""
     pod = changed_pod(change)
     return bool(pod.node) and not (pod.finished and change.verb is Verb.DELETED)

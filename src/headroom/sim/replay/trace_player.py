@@ -12,7 +12,7 @@ from datetime import datetime
 
 from headroom.sim.api.decoder import changed_pod
 from headroom.sim.api.pods import FINISHED
-from headroom.sim.api.store import COMING, STATUS, Change
+from headroom.sim.api.store import COMING, STATUS, ObjectChange
 from headroom.sim.api.values import Ref, dig, uid_of
 from headroom.sim.errors import ApiError
 from headroom.sim.replay.arrivals import TRACE_LABEL, PodTrace
@@ -65,7 +65,7 @@ class TracePlayer:
                     self._fail(f"at {self._world.elapsed:g}s ({trace.path}): {error.message}")
         self._await(index, trace, coming)
 
-    def _on_pod(self, change: Change) -> None:
+    def _on_pod(self, change: ObjectChange) -> None:
         if not changed_pod(change).finished:
             return
         if dig(change.old, "status", "phase") in FINISHED:

@@ -22,7 +22,7 @@ from headroom.core.names import (
 from headroom.core.objects import Pod
 from headroom.core.resources import EMPTY, Resources
 from headroom.sim.api.decoder import node_of, pod_of
-from headroom.sim.api.store import META, SPEC, Change, Store, Verb
+from headroom.sim.api.store import META, SPEC, ObjectChange, Store, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
 from headroom.sim.loop import SimClock
 from headroom.sim.scenarios.overcommit import ONE, OvercommitCheck
@@ -55,7 +55,7 @@ class Invariants:
         for pod in self._store.list("Pod"):
             self._check_age(pod)
 
-    def _on_pod(self, change: Change) -> None:
+    def _on_pod(self, change: ObjectChange) -> None:
         pod, uid = change.obj, uid_of(change.obj)
         if change.verb is Verb.ADDED:
             self._since[uid] = self._clock.elapsed()
@@ -146,7 +146,7 @@ def _is_passing(pod: Json) -> bool:
     return dig(pod, "metadata", "labels", ROLE_LABEL) == ROLE_LATCH and not lasting
 
 
-def _is_ungated_now(change: Change) -> bool:
+def _is_ungated_now(change: ObjectChange) -> bool:
     return _waits_at_our_gate(change.old) and not _waits_at_our_gate(change.obj)
 
 

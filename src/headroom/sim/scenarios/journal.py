@@ -12,7 +12,7 @@ from typing import Any
 from headroom.core.names import CLAIMED_ANNOTATION, ROLE_LABEL
 from headroom.core.objects import Pod
 from headroom.sim.api.decoder import pod_of
-from headroom.sim.api.store import Change, Store, Verb
+from headroom.sim.api.store import ObjectChange, Store, Verb
 from headroom.sim.api.values import Json, condition_of, dig
 from headroom.sim.loop import SimClock
 from headroom.sim.scenarios.journal_file import Sink
@@ -48,7 +48,7 @@ class Journal:
         entry.update({name: value for name, value in more.items() if value not in ("", None)})
         self._write(entry)
 
-    def _on_pod(self, change: Change) -> None:
+    def _on_pod(self, change: ObjectChange) -> None:
         name, pod = str(change.ref), pod_of(change.obj)
         if change.verb is Verb.DELETED:
             self.note("pod_deleted", name, node=pod.node)
@@ -74,7 +74,7 @@ class Journal:
         elif pod.finished:
             self.note("pod_finished", name, node=pod.node, phase=pod.phase)
 
-    def _on_node(self, change: Change) -> None:
+    def _on_node(self, change: ObjectChange) -> None:
         name = str(change.ref)
         if change.verb is Verb.ADDED:
             self.note("node_added", name)
@@ -83,7 +83,7 @@ class Journal:
         elif _ready(change.obj) != _ready(change.old):
             self.note("node_ready" if _ready(change.obj) == "True" else "node_not_ready", name)
 
-    def _on_wish(self, change: Change) -> None:
+    def _on_wish(self, change: ObjectChange) -> None:
         """Record that a hold, a headroom or an object of a dialect exists, and its state."""
         name, word = str(change.ref), change.ref.kind.lower()
         if change.verb is Verb.ADDED:
@@ -99,7 +99,7 @@ class Journal:
         if change.verb is Verb.MODIFIED:
             self._on_misses(name, word, change)
 
-    def _on_misses(self, name: str, word: str, change: Change) -> None:
+    def _on_misses(self, name: str, word: str, change: ObjectChange) -> None:
         """Record owners that found no slot, and the result of a promise in the last hour."""
         misses = dig(change.obj, "status", "misses")
         if (misses or 0) != (dig(change.old, "status", "misses") or 0):

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from headroom.sim.api.store import Change, Store, Verb
+from headroom.sim.api.store import ObjectChange, Store, Verb
 from headroom.sim.api.values import Ref, dig, uid_of
 from headroom.sim.loop import SimClock
 
@@ -35,12 +35,12 @@ class PastEvents:
         store.listen("Event", self._on_event)
         store.listen("Pod", self._on_pod)
 
-    def _on_event(self, change: Change) -> None:
+    def _on_event(self, change: ObjectChange) -> None:
         about = dig(change.obj, "involvedObject") or {}
         if change.verb is Verb.ADDED and about.get("kind") == "Pod":
             self._about.setdefault(str(about.get("uid")), []).append(change.ref)
 
-    def _on_pod(self, change: Change) -> None:
+    def _on_pod(self, change: ObjectChange) -> None:
         if change.verb is not Verb.DELETED:
             return
         now = self._clock.elapsed()

@@ -21,7 +21,7 @@ from headroom.core.names import (
 from headroom.core.objects import Pod
 from headroom.core.resources import CPU, EPHEMERAL_STORAGE, MEMORY, Resources
 from headroom.sim.api.decoder import changed_pod
-from headroom.sim.api.store import Change, Store, Verb
+from headroom.sim.api.store import ObjectChange, Store, Verb
 from headroom.sim.api.values import Json, dig
 from headroom.sim.loop import SimClock
 from headroom.sim.pools import POOL_LABEL
@@ -94,7 +94,7 @@ class Meter:
             "cost_by_pool": {pool: round(costs[pool], 4) for pool in sorted(costs)},
         }
 
-    def _on_pod(self, change: Change) -> None:
+    def _on_pod(self, change: ObjectChange) -> None:
         value = changed_pod(change)
         role = value.labels.get(ROLE_LABEL)
         if role is None:
@@ -109,7 +109,7 @@ class Meter:
                 self._guardians[uid] = (self._clock.elapsed(), value.requests)
                 self._note_count()
 
-    def _follow(self, change: Change, value: Pod) -> None:
+    def _follow(self, change: ObjectChange, value: Pod) -> None:
         pod, uid, bound = change.obj, value.uid, bool(value.node)
         if change.verb is Verb.ADDED:
             if bound:
@@ -181,7 +181,7 @@ class Meter:
             "resource_hours": {name: _in_units(name, totals[name]) for name in others},
         }
 
-    def _on_node(self, change: Change) -> None:
+    def _on_node(self, change: ObjectChange) -> None:
         name = change.ref.name
         if change.verb is Verb.ADDED:
             pool = str(dig(change.obj, "metadata", "labels", POOL_LABEL) or NO_POOL)

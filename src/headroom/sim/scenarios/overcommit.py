@@ -14,7 +14,7 @@ from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Pod
 from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.sim.api.decoder import node_of, pod_of
-from headroom.sim.api.store import Change, Store, Verb
+from headroom.sim.api.store import ObjectChange, Store, Verb
 from headroom.sim.api.values import Ref, uid_of
 
 ONE = Resources({PODS: 1})
@@ -35,7 +35,7 @@ class OvercommitCheck:
         store.listen("Pod", self._on_pod)
         store.listen("Node", self._on_node)
 
-    def _on_node(self, change: Change) -> None:
+    def _on_node(self, change: ObjectChange) -> None:
         name = str(change.obj["metadata"]["name"])
         room = node_of(change.obj).allocatable
         before = self._largest.get(name, EMPTY)
@@ -43,7 +43,7 @@ class OvercommitCheck:
             self._unsure[name] = None
         self._largest[name] = room
 
-    def _on_pod(self, change: Change) -> None:
+    def _on_pod(self, change: ObjectChange) -> None:
         uid, pod = uid_of(change.obj), pod_of(change.obj)
         coming_to = self._coming_to.pop(uid, None)
         if coming_to is not None:

@@ -11,7 +11,7 @@ from headroom.core.holds import Hold
 from headroom.core.objects import Pod
 from headroom.core.owners import has_right, index_keys, owner_refusal, pod_keys
 from headroom.sim.api.decoder import readable
-from headroom.sim.api.store import Change, Store, Verb
+from headroom.sim.api.store import ObjectChange, Store, Verb
 from headroom.sim.api.values import Json, Ref, controller_of, dig, ref_of, uid_of
 from headroom.sim.replay.arrivals import WORKLOAD
 from headroom.wire.kinds import HEADROOMS, HOLDS
@@ -60,7 +60,7 @@ class OwnerRules:
             return owner_refusal(wish, pod, self._across) is None
         return has_right(wish, pod, self._across)
 
-    def _on_change(self, change: Change) -> None:
+    def _on_change(self, change: ObjectChange) -> None:
         same = change.old is not None and dig(change.old, "spec") == dig(change.obj, "spec")
         if same and change.verb is not Verb.DELETED:
             return

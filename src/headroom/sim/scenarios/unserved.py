@@ -21,7 +21,7 @@ from headroom.core.policy import Policy
 from headroom.core.quotas.limits import Quota
 from headroom.engine.cron import calendar
 from headroom.sim.api.decoder import readable
-from headroom.sim.api.store import Change, Store, Verb
+from headroom.sim.api.store import ObjectChange, Store, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of
 from headroom.sim.scenarios.model import Sources
 from headroom.wire.errors import DecodeError
@@ -101,7 +101,7 @@ class ServedObjects:
             return Unserved(INVALID_SPEC, told, thing.problems[0].path)
         return None
 
-    def _on_change(self, change: Change) -> None:
+    def _on_change(self, change: ObjectChange) -> None:
         ref = change.ref
         if change.verb is Verb.DELETED:
             self._whole.pop(ref, None)

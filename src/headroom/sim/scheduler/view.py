@@ -15,7 +15,7 @@ from headroom.scheduling import reasons
 from headroom.scheduling.state import ClusterState
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import changed_node, changed_pod
-from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.store import ObjectChange, Verb
 from headroom.sim.api.values import dig
 from headroom.sim.scheduler.queue import QueuedPod, SchedulingQueue
 from headroom.sim.scheduler.volumes import VolumeView
@@ -135,7 +135,7 @@ class View:
         else:
             change()
 
-    def _on_pod(self, change: Change) -> None:
+    def _on_pod(self, change: ObjectChange) -> None:
         pod = changed_pod(change)
         if change.verb is Verb.DELETED or pod.finished:
             self._gone(pod)
@@ -209,7 +209,7 @@ class View:
         self.changes += 1
         self.wake(_needs_room)
 
-    def _on_node(self, change: Change) -> None:
+    def _on_node(self, change: ObjectChange) -> None:
         node = changed_node(change)
         if change.verb is Verb.DELETED:
             self._soon(lambda: self._remove_node(node.name))
@@ -228,14 +228,14 @@ class View:
         self.changes += 1
         self.wake(lambda entry: not entry.reasons.isdisjoint(_BY_COMPANY))
 
-    def _on_namespace(self, change: Change) -> None:
+    def _on_namespace(self, change: ObjectChange) -> None:
         namespace = change.thing
         if change.verb is Verb.DELETED:
             self._soon(lambda: self.state.remove_namespace(change.ref.name))
         elif isinstance(namespace, Namespace):
             self._soon(lambda: self.state.set_namespace(namespace))
 
-    def _on_controller(self, change: Change) -> None:
+    def _on_controller(self, change: ObjectChange) -> None:
         kind, key = change.ref.kind, Key(change.ref.namespace, change.ref.name)
         if change.verb is Verb.DELETED:
             self._soon(lambda: self.state.remove_controller(kind, key))
@@ -247,7 +247,7 @@ class View:
         self.changes += 1
         self.wake(lambda entry: bool(entry.pod.claims))
 
-    def _on_service(self, change: Change) -> None:
+    def _on_service(self, change: ObjectChange) -> None:
         key = Key(change.ref.namespace, change.ref.name)
         if change.verb is Verb.DELETED:
             self._soon(lambda: self.state.remove_service(key))
@@ -256,7 +256,7 @@ class View:
         self._soon(lambda: self.state.set_service(key, selector))
 
 
-def _concerns_a_scheduler(change: Change) -> bool:
+def _concerns_a_scheduler(change: ObjectChange) -> bool:
     """All that happens to pods does, but not the going of one that is known to have ended."""
     return change.verb is not Verb.DELETED or not changed_pod(change).finished
 

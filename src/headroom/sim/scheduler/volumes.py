@@ -21,7 +21,7 @@ from headroom.core.demand.volumes import (
 )
 from headroom.core.objects import Key, Pod
 from headroom.sim.actor_context import ActorContext
-from headroom.sim.api.store import Change, Verb
+from headroom.sim.api.store import ObjectChange, Verb
 from headroom.wire.objects.volumes import (
     claim_from,
     node_drivers_from,
@@ -56,7 +56,7 @@ class VolumeView:
         mounted = mounts(pod.key.namespace, pod.claims, self.storage)
         return tuple(each.claim for each in mounted if each.binding is not Binding.BOUND)
 
-    def _on_claim(self, change: Change) -> None:
+    def _on_claim(self, change: ObjectChange) -> None:
         key = Key(change.ref.namespace, change.ref.name)
         if change.verb is Verb.DELETED:
             self._claims.pop(key, None)
@@ -64,21 +64,21 @@ class VolumeView:
             self._claims[key] = claim_from(change.obj)
         self._changed()
 
-    def _on_volume(self, change: Change) -> None:
+    def _on_volume(self, change: ObjectChange) -> None:
         if change.verb is Verb.DELETED:
             self._volumes.pop(change.ref.name, None)
         else:
             self._volumes[change.ref.name] = volume_from(change.obj)
         self._changed()
 
-    def _on_class(self, change: Change) -> None:
+    def _on_class(self, change: ObjectChange) -> None:
         if change.verb is Verb.DELETED:
             self._classes.pop(change.ref.name, None)
         else:
             self._classes[change.ref.name] = storage_class_from(change.obj)
         self._changed()
 
-    def _on_drivers(self, change: Change) -> None:
+    def _on_drivers(self, change: ObjectChange) -> None:
         if change.verb is Verb.DELETED:
             self._drivers.pop(change.ref.name, None)
         else:
