@@ -60,26 +60,37 @@ class Play:
         self._engine.plan(self._now)
 
     def run(self) -> int:
-        """Request a slot on every node and run it to the end; return the created slots."""
+        """Request a slot on every node and run it to the end; return the created slots.
+
+        A Headroom creates only so many guardians before the first of them have a node
+        (`Policy.slots_ahead`). So they are bound in groups, until no more are created.
+        """
         self._tell(HEADROOMS, headroom("everywhere"))
         self._carry_out(self._planned("first plan"))
-        self._all_seen()
-        for pod in self._pods:
+        done = 0
+        while done < len(self._pods):
+            group = self._pods[done:]
+            done = len(self._pods)
+            self._run_group(group)
+        return done
+
+    def _run_group(self, group: list[Json]) -> None:
+        self._all_seen(group)
+        for pod in group:
             terms = pod["spec"]["affinity"]["nodeAffinity"]
             required = terms["requiredDuringSchedulingIgnoredDuringExecution"]
             (field,) = required["nodeSelectorTerms"][0]["matchFields"]
             pod["spec"]["nodeName"] = field["values"][0]
             pod["status"]["conditions"] = [BOUND]
-        self._all_seen()
-        for pod in self._pods:
+        self._all_seen(group)
+        for pod in group:
             pod["status"]["phase"] = "Running"
-        self._all_seen()
-        return len(self._pods)
+        self._all_seen(group)
 
-    def _all_seen(self) -> None:
-        for first in range(0, len(self._pods), AT_ONCE):
+    def _all_seen(self, group: list[Json]) -> None:
+        for first in range(0, len(group), AT_ONCE):
             self._now += STEP
-            for pod in self._pods[first : first + AT_ONCE]:
+            for pod in group[first : first + AT_ONCE]:
                 self._tell(PODS, pod)
             self._carry_out(self._planned("plan"))
 

@@ -13,7 +13,7 @@ from headroom.core.derived_names import forget_names
 from headroom.core.fast_replace import replace
 from headroom.core.headrooms.headrooms import NEVER
 from headroom.core.hold_state import decision as hold_decision
-from headroom.core.hold_state.limited import has_room, is_over, limited
+from headroom.core.hold_state.limited import has_room, limited, wants_no_room
 from headroom.core.hold_state.memory import by_our_clock, guardian_deleted, guardian_made
 from headroom.core.hold_state.view import HoldDecision, HoldView
 from headroom.core.holds import Hold, HoldStatus
@@ -206,14 +206,14 @@ class HoldController:
         ledger, hold = self._ledger, view.hold
         others = used_by_others(ledger.usage, hold.home, str(hold.parent))
         view = limited(view, limits_of(ledger, hold.home), others)
-        if is_over(hold) or view.over_limit or has_room(view):
+        if wants_no_room(hold) or view.over_limit or has_room(view):
             return view
         return replace(view, refused=self._quotas.refusal(hold, now))
 
     def _charge(self, view: HoldView) -> None:
         """Tell the quotas what a hold takes of them, or that it waits for one."""
         hold, subject = view.hold, hold_subject(view.hold.parent)
-        if is_over(hold) or view.over_limit:
+        if wants_no_room(hold) or view.over_limit:
             return
         if has_room(view):
             self._quotas.stands(hold)

@@ -25,7 +25,7 @@ from headroom.core.renewal import has_shape_of
 def limited(view: HoldView, limits: NamespaceLimits | LimitsError, others: Usage) -> HoldView:
     """The view of a hold with its permit, or held up by a limit; `others` use so much there."""
     hold, memory = view.hold, view.memory
-    if is_over(hold):
+    if wants_no_room(hold):
         return replace(view, memory=replace(memory, permit=None)) if memory.permit else view
     if not (has_room(view) and all(has_shape_of(hold, each) for each in view.guardians)):
         why = beyond_limit(hold, memory.permit, limits, others)
@@ -55,6 +55,6 @@ def has_room(view: HoldView) -> bool:
     return bool(view.guardians or view.claimants)
 
 
-def is_over(hold: Hold) -> bool:
+def wants_no_room(hold: Hold) -> bool:
     """Whether a hold wants no room any more."""
     return hold.terminal or bool(hold.problems) or hold.deleted is not None
