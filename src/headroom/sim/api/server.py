@@ -29,7 +29,7 @@ from headroom.sim.api import (
 )
 from headroom.sim.api.decoder import pod_of
 from headroom.sim.api.kinds import Depth, Kind
-from headroom.sim.api.store import Store
+from headroom.sim.api.store import SERVER_FIELDS, Store
 from headroom.sim.api.values import Json, Ref, dig, drop, put, ref_of, uid_of
 from headroom.sim.errors import (
     ApiError,
@@ -316,14 +316,7 @@ def _status_update(kind: Kind, old: Json, new: Json) -> Json:
 def _kept_metadata(old: Json, new: Json) -> dict[str, Any]:
     """The metadata that a client cannot change."""
     meta = dict(new.get("metadata") or {})
-    for field in (
-        "uid",
-        "creationTimestamp",
-        "resourceVersion",
-        "generation",
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-    ):
+    for field in SERVER_FIELDS:
         meta.pop(field, None)
         if field in old["metadata"]:
             meta[field] = old["metadata"][field]

@@ -31,9 +31,7 @@ COMING, GOING, META, SPEC, STATUS = 1, 2, 4, 8, 16
 COMING is a new object, GOING a removed one.
 """
 
-_LAST_FIELDS = (
-    "labels",
-    "annotations",
+SERVER_FIELDS = (
     "uid",
     "creationTimestamp",
     "resourceVersion",
@@ -41,6 +39,9 @@ _LAST_FIELDS = (
     "deletionTimestamp",
     "deletionGracePeriodSeconds",
 )
+"""Fields of the metadata that only the API server writes."""
+
+_LAST_FIELDS = ("labels", "annotations", *SERVER_FIELDS)
 
 EVERYTHING = COMING | GOING | META | SPEC | STATUS
 
