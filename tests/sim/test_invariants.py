@@ -9,7 +9,7 @@ import pytest
 from headroom.sim.api.values import Ref, uid_of
 from headroom.sim.scenarios.invariants import Invariants
 from headroom.sim.world import SimWorld
-from tests.sim.things import hold, node, pod
+from tests.sim.things import hold, node, pod, priority_class
 
 CLAIMED = "headroom.dev/claimed"
 CLAIMED_UID = "headroom.dev/claimed-uid"
@@ -121,3 +121,19 @@ def test_a_stranger_in_the_room_of_an_owner_behind_the_gate_is_a_breach(watched:
     world.run_until_idle()
     told = "Pod/default/rival: has the room of owner Pod/default/owner on a"
     assert told in invariants.violations[0]
+
+
+def test_what_a_more_important_pod_leaves_is_not_the_room_of_an_owner(watched: Watched) -> None:
+    world, invariants = watched
+    world.apply(node("a", cpu="2"))
+    world.apply(priority_class("important", 9))
+    world.run_until_idle()
+    world.apply(owner("owner", "u", cpu="2", schedulerName="x"))
+    place = {"status": {"nominatedNodeName": "a"}}
+    world.server.merge_patch(Ref("Pod", "default", "owner"), place, "status")
+    world.apply(pod("first", priorityClassName="important"))
+    world.run_until_idle()
+    world.apply(pod("second"))
+    world.run_until_idle()
+    assert world.server.get(Ref("Pod", "default", "second"))["spec"]["nodeName"] == "a"
+    assert invariants.violations == []

@@ -2,7 +2,8 @@
 
 kube-scheduler alone never does this, so each case means that a pod got the room of another. A node
 that shrank, and a node that a pod named itself, are ignored: there it is no error. A pod of higher
-priority is ignored too, because it may take any room.
+priority is ignored too, because it may take any room. So is a pod that takes what such a pod left,
+if the owner did not fit there any more.
 """
 
 from __future__ import annotations
@@ -91,8 +92,10 @@ class OvercommitCheck:
         coming = self._coming.get(pod.node, {}).values()
         owners = [each for each in coming if each.priority >= pod.priority]
         stranger = claim_of(pod) is None and ROLE_LABEL not in pod.labels
+        before = used - pod.requests - ONE
         for owner in owners if stranger else ():
-            if next(_beyond(used + owner.requests + ONE, room), None) is not None:
+            needed = owner.requests + ONE
+            if (before + needed).fits_in(room) and not (used + needed).fits_in(room):
                 self._breach(f"Pod/{pod.key}: has the room of owner Pod/{owner.key} on {pod.node}")
 
     def _tell_refused(self, pod: Pod, bound: Pod | None) -> None:
