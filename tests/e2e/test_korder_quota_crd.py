@@ -57,7 +57,7 @@ def test_what_is_left_out_gets_korders_defaults(plane: ControlPlane) -> None:
 def test_the_type_of_a_scope_stays(plane: ControlPlane) -> None:
     plane.api.create(QUOTAS, Case("stays", {}).quota())
     scope = {"type": "NamespaceList", "namespaces": ["shop"]}
-    with pytest.raises(ApiFailure, match="does not change"):
+    with pytest.raises(ApiFailure, match="cannot be changed"):
         plane.api.patch(f"{QUOTAS}/stays", {"spec": {"scope": scope}})
     plane.api.patch(f"{QUOTAS}/stays", {"spec": {"hard": {"tickets": 11}}})
 
