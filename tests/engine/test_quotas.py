@@ -396,3 +396,10 @@ def test_a_namesake_made_anew_starts_with_its_own_page() -> None:
     desk.book.see_quota(quota(cpu=4, uid="another"))
     assert desk.wants(ticket("b")) == [True]
     assert desk.used()["tickets"] == 2
+
+
+def test_a_ticket_that_counts_is_not_counted_anew_when_it_asks_for_more() -> None:
+    desk = Desk(quota(cpu=3))
+    assert desk.why(ticket("t", 1)) is None
+    assert desk.why(ticket("t", 9)) is None
+    assert desk.status("team").used["reserved.cpu"] == 1000
