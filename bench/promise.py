@@ -37,7 +37,7 @@ from bench import rows
 from headroom.core.promise.estimator import Learner
 from headroom.core.promise.settings import DEFAULTS, EstimatorSettings
 from headroom.core.promise.stock import Stock
-from headroom.core.replay.policies import (
+from headroom.recommend.policies import (
     ByHour,
     FixedSizing,
     Promised,
@@ -45,8 +45,8 @@ from headroom.core.replay.policies import (
     SizingPolicy,
     needs_of,
 )
-from headroom.core.replay.policy_fit import fit
-from headroom.core.replay.replay import Outcome, replay
+from headroom.recommend.policy_fit import fit
+from headroom.recommend.replay import Outcome, replay
 
 HOUR, DAY = 3600, 86400
 PART, PARTS = 600, 144  # of a day

@@ -1,7 +1,7 @@
 """What must be true of standing headrooms in a world that has been left alone until it is quiet.
 
 As in `checks`, judged by what is stored. Which slots there should be is worked out by the same
-arithmetic that the operator uses (`core.replay`, tested by itself) from the nodes that are there.
+arithmetic that the operator uses (`core.headrooms`, tested by itself) from the nodes there are.
 """
 
 from __future__ import annotations

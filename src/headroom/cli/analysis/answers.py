@@ -12,9 +12,9 @@ from headroom.cli.files import write_file
 from headroom.cli.output import columns
 from headroom.core.names import API_VERSION
 from headroom.core.promise.settings import DAY, HOUR
-from headroom.core.replay.recommendation import Choice, next_nine
-from headroom.core.replay.study import Past, Row, Sizing, Study
 from headroom.plot.text import number, percent, span
+from headroom.recommend.recommendation import Choice, next_nine
+from headroom.recommend.study import Past, Row, Sizing, Study
 from headroom.wire.yamls import dump
 
 HEADINGS = ("POLICY", "SETTING", "HITS", "WORST DAY", "SLOTS", "MOST", "IDLE", "IDLE A DAY")

@@ -11,7 +11,7 @@ from pathlib import Path
 from headroom.cli.analysis.demand import KnownArrivals, from_files, from_pods, from_trace
 from headroom.cli.errors import Misuse
 from headroom.core.objects import LabelSelector
-from headroom.core.replay.study import Past, Question
+from headroom.recommend.study import Past, Question
 from headroom.wire.durations import parse_duration
 from headroom.wire.times import parse_time
 from headroom.wire.traces.series import series_of

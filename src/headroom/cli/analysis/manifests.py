@@ -7,7 +7,7 @@ from math import ceil
 from typing import Any
 
 from headroom.core.names import API_VERSION
-from headroom.core.replay.study import Sizing, Study
+from headroom.recommend.study import Sizing, Study
 from headroom.wire.durations import format_duration
 
 SHAPE = {"cpu": "500m", "memory": "512Mi"}

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from math import log10
 
 from headroom.cli.analysis.answers import HEADINGS, Recommendation, about, reasons, table_rows
-from headroom.core.replay.study import Sizing
 from headroom.plot.chart import Chart
 from headroom.plot.marks import Bars, Dots, Line, ShadedSpan, Steps
 from headroom.plot.page import Code, HtmlPage, HtmlTable, Paragraph, Section
 from headroom.plot.scales import Axis, Unit
 from headroom.plot.text import percent
+from headroom.recommend.study import Sizing
 from headroom.wire.traces.cells import CLOCK
 from headroom.wire.yamls import dump
 

@@ -11,12 +11,12 @@ from headroom.cli.errors import NegativeAnswer as No
 from headroom.cli.get import Labels
 from headroom.cli.options import Context, Dialects, From, Kubeconfig, Output, a_namespace, option
 from headroom.cli.output import OutputFormat, document, put, say
-from headroom.core.replay.study import Sizing
+from headroom.recommend.study import Sizing
 
 if TYPE_CHECKING:
     from headroom.cli.analysis.answers import Recommendation
     from headroom.cli.analysis.demand import KnownArrivals
-    from headroom.core.replay.study import Past, Question
+    from headroom.recommend.study import Past, Question
 
 Trace = Annotated[
     Path | None, option("--trace", "CSV, plain or gzip: second,pods; - for stdin.", "FILE")
@@ -105,8 +105,8 @@ def _answered(
     demand: KnownArrivals, past: Past, question: Question, only: Sizing | None, tell: object
 ) -> Recommendation:
     from headroom.cli.analysis.answers import Recommendation
-    from headroom.core.replay.recommendation import choose
-    from headroom.core.replay.study import study
+    from headroom.recommend.recommendation import choose
+    from headroom.recommend.study import study
 
     found = study(past, question, tell) if callable(tell) else study(past, question)
     if only is Sizing.PERCENT:

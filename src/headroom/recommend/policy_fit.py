@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil
 
-from headroom.core.replay.policies import DAY, HOUR, Needs, needs_of
+from headroom.recommend.policies import DAY, HOUR, Needs, needs_of
 
 MOST_PERCENT = 1000.0
 HOURS = 24

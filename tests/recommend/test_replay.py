@@ -7,12 +7,12 @@ from random import Random
 import pytest
 
 from headroom.core.promise.stock import stock
-from headroom.core.replay.base_stock import BaseStock
-from headroom.core.replay.policies import ByHour, FixedSizing, Promised, ShareSizing, needs_of
-from headroom.core.replay.policy_fit import fit
-from headroom.core.replay.recommendation import Sureness, choose, next_nine
-from headroom.core.replay.replay import replay
-from headroom.core.replay.study import Past, Question, Sizing, study
+from headroom.recommend.base_stock import BaseStock
+from headroom.recommend.policies import ByHour, FixedSizing, Promised, ShareSizing, needs_of
+from headroom.recommend.policy_fit import fit
+from headroom.recommend.recommendation import Sureness, choose, next_nine
+from headroom.recommend.replay import replay
+from headroom.recommend.study import Past, Question, Sizing, study
 
 LEAD = 90.0
 HOUR, DAY = 3600, 86400

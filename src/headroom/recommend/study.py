@@ -16,9 +16,9 @@ from math import floor
 
 from headroom.core.promise.settings import DAY, STEP
 from headroom.core.promise.stock import stock
-from headroom.core.replay.policies import ByHour, FixedSizing, Promised, ShareSizing, SizingPolicy
-from headroom.core.replay.policy_fit import Fit, fit
-from headroom.core.replay.replay import Outcome, Replay, between, replay
+from headroom.recommend.policies import ByHour, FixedSizing, Promised, ShareSizing, SizingPolicy
+from headroom.recommend.policy_fit import Fit, fit
+from headroom.recommend.replay import Outcome, Replay, between, replay
 
 PROMISES = (0.9, 0.95, 0.99, 0.999)
 CURVE_TIME = 5 * DAY  # so much of the judged part is enough to compare promises by

@@ -9,8 +9,8 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from headroom.core.replay.base_stock import BaseStock
-from headroom.core.replay.policies import DAY, HOUR, SizingPolicy
+from headroom.recommend.base_stock import BaseStock
+from headroom.recommend.policies import DAY, HOUR, SizingPolicy
 
 SILENCE = 600.0
 """A pod that comes after so long a time without any other comes out of silence."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from headroom.core.promise.settings import DAY
-from headroom.core.replay.replay import FEW, Outcome
-from headroom.core.replay.study import Sizing, Study
+from headroom.recommend.replay import FEW, Outcome
+from headroom.recommend.study import Sizing, Study
 
 SIMPLER = 0.9  # A simpler policy is taken unless another one leaves a tenth less unused.
 A_WEEK = 6.5  # days, or nearly so
