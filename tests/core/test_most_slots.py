@@ -11,11 +11,11 @@ from headroom.core.demand.utilization import Load, load_on, use_of
 from headroom.core.headrooms.wanted_slots import SizeView, wish
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.resources import Resources
-from headroom.core.sizes.buffer import BufferSize
 from headroom.core.sizes.kind import Size
 from headroom.core.sizes.percent import Percent
 from headroom.core.sizes.pernode import PerNode
 from headroom.core.sizes.replicas import Replicas
+from headroom.dialects.capacitybuffer.rules.size import BufferSize
 from tests.builders import NOON, node, pod
 from tests.core.headroom_builder import headroom, web
 

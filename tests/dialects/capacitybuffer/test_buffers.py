@@ -12,9 +12,9 @@ from headroom.core.actions import WriteHeadroomStatus
 from headroom.core.headrooms.headrooms import HeadroomStatus, WorkloadRef
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.objects import Condition, Parent
-from headroom.core.sizes.buffer import BufferSize
 from headroom.dialects.capacitybuffer import CAPACITYBUFFER
 from headroom.dialects.capacitybuffer.buffers import decode_buffer, decode_pod_template
+from headroom.dialects.capacitybuffer.rules.size import BufferSize
 from headroom.dialects.capacitybuffer.schema import with_buffers
 from headroom.dialects.capacitybuffer.statuses import status_json, status_of
 from headroom.wire.schema.own import known

@@ -14,9 +14,7 @@ from dataclasses import dataclass
 
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold, Problem
-from headroom.core.objects import Condition
 from headroom.core.quotas.limits import QUOTA_EXCEEDED
-from headroom.core.sizes.buffer import LIMITED, NEEDS_MORE, PROVISIONING, READY
 
 INVALID_SPEC = "InvalidSpec"
 INVALID = (
@@ -49,8 +47,9 @@ def unserved(thing: Hold | Headroom) -> Unserved | None:
     if thing.problems:
         return Unserved(INVALID_SPEC, _told(thing.problems), thing.problems[0].path)
     conditions = {each.type: each for each in thing.status.conditions}
-    if READY in conditions:
-        return _buffer(conditions)
+    own = thing.size.unserved(conditions) if isinstance(thing, Headroom) else None
+    if own is not None:
+        return own
     ready = conditions.get("Ready")
     if ready is None or ready.status == "True":
         return None
@@ -71,20 +70,8 @@ def was_whole(thing: Hold | Headroom) -> bool:
     conditions = {each.type: each for each in thing.status.conditions}
     if isinstance(thing, Hold):
         return thing.status.phase in ("Available", "Succeeded")
-    told = conditions.get(PROVISIONING) or conditions.get("Ready")
+    told = conditions.get(thing.size.whole) or conditions.get("Ready")
     return told is not None and told.status == "True" and thing.status.desired > 0
-
-
-def _buffer(conditions: dict[str, Condition]) -> Unserved | None:
-    ready, limited = conditions[READY], conditions.get(LIMITED)
-    if ready.status == "False":
-        return Unserved(ready.reason, ready.message)
-    if limited is not None and limited.status == "True":
-        return Unserved(limited.reason, limited.message)
-    held = conditions.get(PROVISIONING)
-    if held is not None and held.reason == NEEDS_MORE:
-        return Unserved(held.reason, held.message, short=True)
-    return None
 
 
 def _told(problems: tuple[Problem, ...]) -> str:

@@ -9,6 +9,7 @@ decoder and schema in `wire`, and its docs.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,10 +18,12 @@ from headroom.core.promise.stock import StockBounds
 from headroom.core.resources import EMPTY, Resources
 
 if TYPE_CHECKING:
+    from headroom.core.findings.unserved import Unserved
     from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus, Workload
     from headroom.core.headrooms.readiness import SlotTally
     from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots
     from headroom.core.holds import Hold, PodTemplate
+    from headroom.core.objects import Condition
     from headroom.core.sizes.follow import Follow
 
 WHOLE = 1000
@@ -38,6 +41,7 @@ class Size(ABC):
     of_workload: ClassVar[bool] = False  # It is a part of a workload's replicas.
     shares_quotas: ClassVar[bool] = False  # All such sizes of a namespace share what quotas leave.
     held_once: ClassVar[bool] = False  # What was claimed is not held again, whatever refill says.
+    whole: ClassVar[str] = "Ready"  # The condition that is True while all slots stand.
 
     # Fields of the spec that it may be combined with.
     with_auto: ClassVar[bool] = False  # Shapes that are chosen.
@@ -120,6 +124,10 @@ class Size(ABC):
         self, headroom: Headroom, wished: WantedSlots, tally: SlotTally, now: datetime
     ) -> HeadroomStatus | None:
         """A status with fields and conditions of its own; None: the usual one."""
+        return None
+
+    def unserved(self, told: Mapping[str, Condition]) -> Unserved | None:
+        """Why it is not served, by conditions of its own; None: the condition Ready says it."""
         return None
 
 

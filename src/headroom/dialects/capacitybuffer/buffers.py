@@ -14,8 +14,8 @@ from msgspec import Raw
 
 from headroom.core.headrooms.headrooms import Headroom, Slot, Workload, WorkloadRef
 from headroom.core.holds import PREEMPTIBLE
-from headroom.core.sizes.buffer import BufferSize, is_ours
 from headroom.dialects.capacitybuffer.names import APPS, BATCH, BUFFERS, OURS, PEOPLE
+from headroom.dialects.capacitybuffer.rules.size import BufferSize, is_ours
 from headroom.dialects.capacitybuffer.statuses import status_of
 from headroom.wire.kinds import POD_TEMPLATES
 from headroom.wire.objects.findings import Fields, Findings

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from headroom.core.sizes.buffer import ACTIVE
 from headroom.dialects.capacitybuffer.names import BUFFERS, OLDER_VERSION
+from headroom.dialects.capacitybuffer.rules.size import ACTIVE
 from headroom.wire.kinds import Json
 from headroom.wire.schema.crd import AGE, column, crd, crd_version
 from headroom.wire.schema.notation import OBJECT, Catalogue, Field, SchemaRule, kubernetes, of

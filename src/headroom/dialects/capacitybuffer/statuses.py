@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from headroom.core.actions import Action, WriteHeadroomStatus
 from headroom.core.headrooms.headrooms import HeadroomStatus
-from headroom.core.sizes.buffer import ACTIVE
 from headroom.dialects.capacitybuffer.names import BUFFERS
+from headroom.dialects.capacitybuffer.rules.size import ACTIVE
 from headroom.wire.kinds import Json
 from headroom.wire.objectpatches import whole_status
 from headroom.wire.objects.codec import NUMBER, Codec, Part

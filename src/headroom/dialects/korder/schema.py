@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from headroom.dialects.korder.kinds import API_VERSION
 from headroom.dialects.korder.patterns import START, ZONE
-from headroom.dialects.korder.rules import RULES
+from headroom.dialects.korder.schema_rules import RULES
 from headroom.wire.schema.notation import OBJECT, Catalogue, Field, of
 from headroom.wire.schema.structural import scalar
 

@@ -18,7 +18,7 @@ from msgspec import Raw
 from headroom.core.holds import PodTemplate
 from headroom.core.tickets.values import Tenure
 from headroom.dialects.korder.patterns import parse_start, parse_zone
-from headroom.dialects.korder.rules import TOO_LARGE, above_limits
+from headroom.dialects.korder.schema_rules import TOO_LARGE, above_limits
 from headroom.wire.durations import parse_duration
 from headroom.wire.objects.findings import Fields
 from headroom.wire.objects.reader import spelling

@@ -1,19 +1,20 @@
 """The size of a CapacityBuffer: how many chunks it wants and may have, and what its status says.
 
 The larger of a fixed number and a share of a workload, then no more than the limits allow, then no
-more than the namespace's quotas let in (`quotaroom`). Reasons are the words that the API's two
-implementations use; where they differ, ours are Karpenter's, and `Provisioning` is True only when
-every chunk stands on a ready node. The dialect `capacitybuffer` reads and writes the objects.
+more than the namespace's quotas let in (`core.demand.quotaroom`). Reasons are the words that the
+API's two implementations use; where they differ, ours are Karpenter's, and `Provisioning` is True
+only when every chunk stands on a ready node.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
 from headroom.core.conditions import Words, conditions_of
+from headroom.core.findings.unserved import Unserved
 from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus, Workload
 from headroom.core.headrooms.readiness import DEGRADING, SlotTally
 from headroom.core.headrooms.size_inputs import POD_TEMPLATE, replicas_of
@@ -50,6 +51,7 @@ class BufferSize(Size):
     """
 
     shares_quotas: ClassVar[bool] = True
+    whole: ClassVar[str] = PROVISIONING
 
     replicas: int | None = None
     percentage: int | None = None
@@ -107,6 +109,18 @@ class BufferSize(Size):
             template="" if trouble else named,
             template_generation=0 if trouble else tally.template_generation,
         )
+
+    def unserved(self, told: Mapping[str, Condition]) -> Unserved | None:
+        ready, limited, held = (told.get(each) for each in (READY, LIMITED, PROVISIONING))
+        if ready is None:
+            return None
+        if ready.status == "False":
+            return Unserved(ready.reason, ready.message)
+        if limited is not None and limited.status == "True":
+            return Unserved(limited.reason, limited.message)
+        if held is not None and held.reason == NEEDS_MORE:
+            return Unserved(held.reason, held.message, short=True)
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from headroom.core.resources import Resources
-from headroom.core.sizes.buffer import (
+from headroom.dialects.capacitybuffer.rules.size import (
     ACTIVE,
     BufferFacts,
     BufferSize,
