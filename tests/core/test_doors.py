@@ -26,7 +26,7 @@ from headroom.core.names import (
     SCHEDULER_NAME,
 )
 from headroom.core.objects import Condition, Key, Namespace, OwnerReference, Pod
-from headroom.core.tickets.hold_requests import Asks
+from headroom.dialects.korder.rules.requests import Asks
 from tests.builders import NOON, hold, owned_by, pod
 
 OURS = frozenset({SCHEDULER_NAME})

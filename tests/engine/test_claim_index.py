@@ -11,13 +11,13 @@ from headroom.core.holds import HoldStatus, ObjectMatch, OwnerRule
 from headroom.core.names import CLAIMS_NAMESPACE_LABEL
 from headroom.core.objects import Namespace
 from headroom.core.policy import Policy
-from headroom.core.tickets.hold_requests import Asks
-from headroom.core.tickets.hold_requests import gate_keys as asked_by
+from headroom.dialects.korder.rules.requests import ASKING, Asks
 from headroom.engine.claim_index import MOST_BYTES, MOST_KEYS
 from headroom.ports import NamespaceGone, Thing
 from tests.builders import hold, need, selector
 from tests.engine.play import Play
 
+ASKED = tuple(f"asks:{name}" for name in ASKING)
 OPTED_IN = Namespace("default", {CLAIMS_NAMESPACE_LABEL: "enabled"})
 
 
@@ -44,14 +44,14 @@ def test_others_get_none() -> None:
 def test_pods_that_ask_are_named_wherever_there_is_something_to_ask_for() -> None:
     ticket = replace(hold("t"), owners=(OwnerRule(asks=Asks("t")),))
     play = written(Namespace("default"), Namespace("other"), hold("h"), ticket)
-    assert keys(play)[-1] == tuple(sorted(asked_by()))
+    assert keys(play)[-1] == tuple(sorted(ASKED))
     assert {each.namespace for each in play.toy.indexes} == {"default"}
 
 
 def test_who_asks_is_named_beside_the_others_where_a_namespace_has_opted_in() -> None:
     ticket = replace(hold("t"), owners=(OwnerRule(asks=Asks("t")),))
     play = written(OPTED_IN, hold("h"), ticket)
-    assert keys(play)[-1] == tuple(sorted((*asked_by(), "label:app=web")))
+    assert keys(play)[-1] == tuple(sorted((*ASKED, "label:app=web")))
 
 
 def test_when_nothing_is_left_to_ask_for_nobody_is_named() -> None:

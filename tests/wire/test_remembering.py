@@ -18,7 +18,7 @@ from headroom.core.latches import claims_on
 from headroom.core.names import CLAIMS_ANNOTATION
 from headroom.core.objects import Key, Pod
 from headroom.core.selection import integer
-from headroom.core.tickets.hold_requests import TICKET_REQUEST, request_of
+from headroom.dialects.korder.rules.requests import TICKET_REQUEST, request_of
 from headroom.engine.cron import calendar
 from headroom.wire.events import EventRecorder
 from headroom.wire.kind_codecs import NATIVE

@@ -14,7 +14,7 @@ from datetime import datetime
 
 from headroom.core.names import CLAIM_GATE, DEFAULT_SCHEDULER_NAME, ROLE_LABEL
 from headroom.core.objects import Pod
-from headroom.core.owners import carried_keys
+from headroom.core.owners import asking_key, carried_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def asking_pod_refusal(
         return refusal
     if index is None or not _fresh(index, at):
         return _stale(index)
-    if any(f"asks:{name}" in index.keys for name in asked):
+    if any(asking_key(name) in index.keys for name in asked):
         return None
     return "there is nothing here that could be asked for"
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from headroom.core.objects import (
     Condition,
@@ -23,7 +24,6 @@ from headroom.core.objects import (
     no_labels,
 )
 from headroom.core.resources import EMPTY, Resources
-from headroom.core.tickets.hold_requests import Asks
 from headroom.core.tickets.values import Chronicle, Membership, Tenure
 
 LOCKED = "Locked"
@@ -62,6 +62,20 @@ class ControllerMatch:
     controller: bool | None = None
 
 
+class RequestRule(Protocol):
+    """A dialect's rule for pods that ask for a hold by annotation, in any namespace."""
+
+    @property
+    def annotations(self) -> tuple[str, ...]:
+        """The annotations by which pods ask; a pod that asks has one of them."""
+
+    def refusal(self, annotations: Mapping[str, str]) -> str | None:
+        """Say why a pod with these annotations does not ask for the hold, or None."""
+
+    def keys(self) -> tuple[str, ...]:
+        """Keys of which every pod that asks for the hold has one in `Pod.requested`."""
+
+
 @dataclass(frozen=True, slots=True)
 class OwnerRule:
     """Who may claim; the parts that are set are ANDed. `index` is its place in `spec.owners`."""
@@ -70,7 +84,7 @@ class OwnerRule:
     controller: ControllerMatch | None = None
     selector: LabelSelector | None = None
     priority_at_least: int | None = None
-    asks: Asks | None = None
+    asks: RequestRule | None = None
     index: int = field(default=-1, compare=False)
 
 

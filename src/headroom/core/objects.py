@@ -250,6 +250,7 @@ class Pod:
     grace_seconds: int = 30
     preempted: bool = False  # ended by kube-scheduler's preemption (its DisruptionTarget condition)
     wish: Wish = NO_WISH  # this and what follows: only what a dialect that is on has read
+    requested: tuple[str, ...] = ()  # keys of the holds that its annotations ask for
     spared: bool = False  # never ended to make way for an owner of a hold
     pre_allocatable: int | None = None  # marked: its place may be promised; the highest goes first
     placeholder: bool = False  # it only keeps room, on behalf of another system

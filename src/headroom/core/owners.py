@@ -4,7 +4,7 @@ A pod must match one rule of a hold, and all parts of this rule; an absent part 
 Each rule also has *index keys*: every pod that matches the rule has at least one of them. The
 engine looks pods up by these keys, so it does not compare a pod with every hold. The claim index
 that the admission policy reads has *gate keys*. They are the same, except that pods that ask by
-annotation (`hold_requests`) are recognized by the annotation alone, because an index with the name
+annotation (`RequestRule`) are recognized by the annotation alone, because an index with the name
 of each ticket would grow too large.
 """
 
@@ -18,7 +18,6 @@ from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import ControllerMatch, Hold, ObjectMatch, OwnerRule, Problem
 from headroom.core.objects import Pod
 from headroom.core.selection import matches
-from headroom.core.tickets import hold_requests
 
 ANY_POD = "*"
 ANY_NAMESPACE = "*"  # in an owner rule
@@ -112,7 +111,7 @@ def _rule_refusal(rule: OwnerRule, pod: Pod) -> str | None:
     if rule.priority_at_least is not None and pod.priority < rule.priority_at_least:
         return f"the pod's priority {pod.priority} is below {rule.priority_at_least}"
     if rule.asks is not None:
-        return hold_requests.asking_refusal(rule.asks, pod.annotations)
+        return rule.asks.refusal(pod.annotations)
     return None
 
 
@@ -193,7 +192,7 @@ def _has_controller(wanted: ControllerMatch, pod: Pod) -> bool:
 def index_keys(rule: OwnerRule) -> tuple[str, ...]:
     """Keys of which every pod that matches the rule carries at least one; as few as can be."""
     if rule.asks is not None:
-        return tuple(hold_requests.asked_keys(rule.asks))
+        return rule.asks.keys()
     if rule.object is not None and rule.object.name:
         return (f"name:{rule.object.name}",)
     if rule.controller is not None and rule.controller.name:
@@ -224,11 +223,16 @@ def gate_keys(hold: Hold, there: str, across_namespaces: bool) -> tuple[str, ...
 
 def _gate_keys(rule: OwnerRule) -> tuple[str, ...]:
     if rule.asks is not None:
-        return hold_requests.gate_keys()
+        return tuple(map(asking_key, rule.asks.annotations))
     keys = index_keys(rule)
     if keys == (ANY_POD,) and rule.priority_at_least is not None:
         return (f"{PRIORITY}{rule.priority_at_least}",)
     return keys
+
+
+def asking_key(annotation: str) -> str:
+    """The gate key of pods that ask by this annotation, whatever there is to be had."""
+    return f"asks:{annotation}"
 
 
 def lowest_priority(keys: Collection[str]) -> int | None:
@@ -239,7 +243,7 @@ def lowest_priority(keys: Collection[str]) -> int | None:
 
 def pod_keys(pod: Pod) -> tuple[str, ...]:
     """Every index key that this pod carries."""
-    return (*carried_keys(pod), *hold_requests.asking_keys(pod.annotations))
+    return (*carried_keys(pod), *pod.requested)
 
 
 def carried_keys(pod: Pod) -> tuple[str, ...]:

@@ -11,9 +11,9 @@ import pytest
 from headroom.core.actions import CreateGuardian
 from headroom.core.derived_names import guardian_name
 from headroom.core.objects import Parent
-from headroom.core.tickets.hold_requests import Asks
 from headroom.core.tickets.values import Membership, Tenure
 from headroom.dialects.korder.kinds import API_VERSION
+from headroom.dialects.korder.rules.requests import Asks
 from headroom.wire.guardians import guardian_json
 from tests.builders import resources
 from tests.dialects.korder.things import of_order, read_ticket, refusals, ticket
@@ -23,7 +23,7 @@ HOUR = timedelta(hours=1)
 
 def asks(thing: dict[str, Any]) -> Asks:
     found = read_ticket(thing).owners[0].asks
-    assert found is not None
+    assert isinstance(found, Asks)
     return found
 
 

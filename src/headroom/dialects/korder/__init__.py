@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from headroom.core.actions import Action
-from headroom.core.tickets.hold_requests import ASKING
 from headroom.dialects.korder.definitions import order_and_ticket
 from headroom.dialects.korder.kinds import (
     CLAIMED_ANNOTATION,
@@ -25,6 +24,7 @@ from headroom.dialects.korder.orders import decode_order
 from headroom.dialects.korder.quotas import decode_quota
 from headroom.dialects.korder.quotaschema import quota_definition, with_quota
 from headroom.dialects.korder.quotastatus import render_quota
+from headroom.dialects.korder.rules.requests import ASKING, with_requests
 from headroom.dialects.korder.schema import extended
 from headroom.dialects.korder.tickets import decode_ticket
 from headroom.dialects.korder.writes import render
@@ -93,5 +93,6 @@ KORDER = Dialect(
     claims=(CLAIMED_ANNOTATION, NODE_ANNOTATION),
     catalogue=_catalogue,
     confined=CONFINED,
+    dress_pod=with_requests,
     rivals=(Rival(RIVAL_LEASE, "korder's manager"),),
 )

@@ -14,7 +14,6 @@ from headroom.core.derived_names import hashed, label_value
 from headroom.core.holds import Hold, OwnerRule
 from headroom.core.names import SHAPE_ANNOTATION, SLOT_ANNOTATION
 from headroom.core.objects import Parent
-from headroom.core.tickets.hold_requests import Asks
 from headroom.core.tickets.values import Membership
 from headroom.dialects.korder.kinds import (
     API_VERSION,
@@ -34,6 +33,7 @@ from headroom.dialects.korder.kinds import (
     KorderMetadata,
     KorderObject,
 )
+from headroom.dialects.korder.rules.requests import Asks
 from headroom.dialects.korder.specs import labelled, ticket_spec
 from headroom.dialects.korder.statuses import ticket_status_of
 from headroom.wire.objects.findings import Findings

@@ -1,8 +1,8 @@
-"""Pods that ask for a hold by annotation, in korder's syntax: by its name, labels, group or order.
+"""Pods that ask for a ticket by annotation: by its name, labels, group or order.
 
-A request is parsed once per spelling, and `asking_refusal` says why a hold does not match it.
-Requests also have keys, as owner rules do, so that a pod finds the few holds that could match;
-`owners` uses both.
+A request is parsed once per spelling, and `Asks` says why a ticket does not match it. Requests also
+have keys, as owner rules do, so that a pod finds the few tickets that could match
+(`core.owners`).
 
     ticket-request: web-0 | name:web-0 | selector: app=web, tier=front | group:web
     order-request: web          the same as  required: "true" with  order: web
@@ -11,8 +11,12 @@ Requests also have keys, as owner rules do, so that a pod finds the few holds th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import ClassVar
+
+from headroom.core.objects import Pod
+from headroom.core.owners import asking_key
 
 LONGEST_REMEMBERED = 1024  # Memory is not there for tenants to fill with long annotations.
 TICKET_REQUEST = "korder.dev/ticket-request"
@@ -26,12 +30,33 @@ _UNCLEAR = "?"
 
 @dataclass(frozen=True, slots=True)
 class Asks:
-    """What a hold answers to; its order's name also stands for a group."""
+    """What a ticket answers to; its order's name also stands for a group."""
+
+    annotations: ClassVar[tuple[str, ...]] = ASKING
 
     name: str
     order: str = ""
     group: str = ""
     labels: tuple[tuple[str, str], ...] = ()
+
+    def refusal(self, annotations: Mapping[str, str]) -> str | None:
+        """Say why a pod with these annotations does not ask for this ticket, or None."""
+        request = request_of(annotations)
+        if request is None:
+            return f"the pod does not ask for it with the annotation {TICKET_REQUEST}"
+        if isinstance(request, Malformed):
+            return request.message
+        if _is_meant(self, request):
+            return None
+        if request.kind == "selector":
+            wanted = ", ".join(f"{key}={value}" for key, value in request.pairs)
+            return f"the pod asks for one with the labels {wanted}"
+        noun = "the one named" if request.kind == "name" else f"one of the {request.kind}"
+        return f"the pod asks for {noun} {request.value}"
+
+    def keys(self) -> tuple[str, ...]:
+        """Keys of which every pod that asks for this ticket, or asks unclearly, carries one."""
+        return tuple(_keys(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +87,7 @@ def request_of(annotations: Mapping[str, str]) -> Request | Malformed | None:
     return _read(given[0], annotations[given[0]])
 
 
-def asking_refusal(asks: Asks, annotations: Mapping[str, str]) -> str | None:
-    """Say why a pod with these annotations does not ask for this hold, or None when it does."""
-    request = request_of(annotations)
-    if request is None:
-        return f"the pod does not ask for it with the annotation {TICKET_REQUEST}"
-    if isinstance(request, Malformed):
-        return request.message
-    if _is_meant(asks, request):
-        return None
-    if request.kind == "selector":
-        wanted = ", ".join(f"{key}={value}" for key, value in request.pairs)
-        return f"the pod asks for one with the labels {wanted}"
-    noun = "the one named" if request.kind == "name" else f"one of the {request.kind}"
-    return f"the pod asks for {noun} {request.value}"
-
-
-def asked_keys(asks: Asks) -> Iterator[str]:
-    """Keys of which every pod that asks for this hold, or asks unclearly, carries one."""
+def _keys(asks: Asks) -> Iterator[str]:
     yield from (_key(annotation, _UNCLEAR) for annotation in ASKING)
     yield _key(TICKET_REQUEST, f"name:{asks.name}")
     for group in sorted({asks.group, asks.order} - {""}):
@@ -91,17 +99,17 @@ def asked_keys(asks: Asks) -> Iterator[str]:
         yield _key(ORDER, f"order:{asks.order}")
 
 
-def gate_keys() -> tuple[str, ...]:
-    """Keys of which every pod that asks for anything carries one, whatever there is to be had."""
-    return tuple(f"asks:{annotation}" for annotation in ASKING)
+def with_requests(pod: Pod) -> Pod:
+    """The pod with the keys of the tickets that its annotations ask for."""
+    keys = tuple(_asking_keys(pod.annotations))
+    return replace(pod, requested=keys) if keys else pod
 
 
-def asking_keys(annotations: Mapping[str, str]) -> Iterator[str]:
-    """Every key of a pod with these annotations."""
+def _asking_keys(annotations: Mapping[str, str]) -> Iterator[str]:
     for annotation in ASKING:
         if annotation not in annotations:
             continue
-        yield f"asks:{annotation}"
+        yield asking_key(annotation)
         request = _read(annotation, annotations[annotation])
         if isinstance(request, Malformed):
             yield _key(annotation, _UNCLEAR)
@@ -160,4 +168,4 @@ def _is_meant(asks: Asks, request: Request) -> bool:
 
 
 def _key(annotation: str, value: str) -> str:
-    return f"asks:{annotation}={value}"
+    return f"{asking_key(annotation)}={value}"

@@ -9,7 +9,13 @@ import pytest
 from headroom.core.holds import Hold, OwnerRule, PodTemplate
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.owners import gate_keys, hold_keys, owner_refusal, pod_keys
-from headroom.core.tickets.hold_requests import Asks, Malformed, Request, request_of
+from headroom.dialects.korder.rules.requests import (
+    Asks,
+    Malformed,
+    Request,
+    request_of,
+    with_requests,
+)
 
 TICKET = Asks(
     name="web-0",
@@ -30,7 +36,7 @@ def _named(name: str) -> Hold:
 
 def pod(**annotations: str) -> Pod:
     told = {f"korder.dev/{name.replace('_', '-')}": text for name, text in annotations.items()}
-    return Pod(Key("shop", "p"), annotations=told)
+    return with_requests(Pod(Key("shop", "p"), annotations=told))
 
 
 @pytest.mark.parametrize(
