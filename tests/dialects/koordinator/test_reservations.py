@@ -158,7 +158,7 @@ def test_an_annotation_resizes_what_is_reserved_and_may_limit_the_owners() -> No
         ({"template": template({"containers": []})}, "spec.template.spec.containers", "nothing"),
         ({"ttl": "banana"}, "spec.ttl", "'banana' is not a duration"),
         ({"ttl": ""}, "spec.ttl", "is not a duration"),
-        ({"expires": "tomorrow"}, "spec.expires", "'tomorrow' is not a time"),
+        ({"expires": "tomorrow"}, "spec.expires", "not the string 'tomorrow'"),
         ({"owners": []}, "spec.owners", "is empty, so no pod"),
         ({"owners": None}, "spec.owners", "is missing"),
         (
@@ -166,12 +166,12 @@ def test_an_annotation_resizes_what_is_reserved_and_may_limit_the_owners() -> No
             "spec.owners[0].labelSelector",
             "operator 'Is' is not one of",
         ),
-        ({"allocatePolicy": "Default"}, "spec.allocatePolicy", "neither Aligned nor Restricted"),
+        ({"allocatePolicy": "Default"}, "spec.allocatePolicy", "choose from Aligned, Restricted"),
         ({"preAllocation": True}, "spec.preAllocation", "with allocatePolicy Restricted only"),
         (
             {"preAllocationPolicy": {"mode": "Node"}},
             "spec.preAllocationPolicy.mode",
-            "'Node' is neither Default nor Cluster",
+            "choose from Default, Cluster",
         ),
         (
             {"template": template({"schedulerName": ""})},
@@ -224,7 +224,7 @@ def test_an_annotation_that_cannot_be_read_is_a_problem(name: str) -> None:
         (
             {"taints": [{"key": "k", "effect": "PreferNoSchedule"}]},
             "spec.taints[0].effect",
-            "'PreferNoSchedule' has no effect; use NoSchedule and NoExecute do",
+            "'PreferNoSchedule' has no effect; use NoSchedule or NoExecute",
         ),
     ],
 )

@@ -23,8 +23,8 @@ from headroom.wire.objects.metadata import parent_of
 from headroom.wire.objects.podjson import CustomObject, JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Decoder, Reader, spelling
 from headroom.wire.objects.scales import ForeignKind
-from headroom.wire.objects.sizes import MOST_SLOTS
 from headroom.wire.objects.templates import template_of
+from headroom.wire.schema.promises import MOST_SLOTS
 from headroom.wire.times import bounded
 
 _MOST = 2**31 - 1

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cache
+from typing import NamedTuple
 
 from headroom.core.amounts import format_span
 from headroom.core.hold_state.allocate_policy_groups import on_its_side
@@ -17,15 +19,17 @@ from headroom.core.holds import Hold, PodTemplate
 from headroom.core.objects import Parent, Taint
 from headroom.dialects.koordinator.hold_options import resized, terms_of
 from headroom.dialects.koordinator.names import GUARDIAN_NAMESPACE, RESERVATIONS
+from headroom.dialects.koordinator.schema import with_reservations
 from headroom.dialects.koordinator.statuses import status_of
 from headroom.dialects.koordinator.templates import read_template
 from headroom.wire.durations import parse_duration
-from headroom.wire.objects.findings import Fields, Findings
-from headroom.wire.objects.holds import allocate_policy_of
+from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.metadata import labels_of
 from headroom.wire.objects.owners import owner_rules
-from headroom.wire.objects.podjson import CustomObject, JsonObject, Metadata, TaintJson
-from headroom.wire.objects.reader import Decoder, Reader, spelling
+from headroom.wire.objects.podjson import CustomObject, Metadata
+from headroom.wire.objects.reader import Decoder, spelling
+from headroom.wire.objects.values import SpecReader
+from headroom.wire.schema.notation import Catalogue, kubernetes
 from headroom.wire.times import bounded, format_time
 
 DEFAULT_TTL = timedelta(hours=24)
@@ -35,13 +39,26 @@ HARD = "DoNotSchedule"
 _OBEYED_EFFECTS = ("NoSchedule", "NoExecute")
 
 
-class _PreAllocation(JsonObject):
-    mode: str | None = None
-    enable_multiple: bool | None = None
+class _PreAllocation(NamedTuple):
+    mode: str = ""
+    enable_multiple: bool = False
 
 
-_read_pre_allocation = Reader(_PreAllocation)
-_read_taints = Reader(list[TaintJson])
+def _taint(key: str, effect: str, value: str = "", **_: object) -> Taint:
+    return Taint(key, value, effect)
+
+
+@cache
+def _known() -> Catalogue:
+    return with_reservations(kubernetes())
+
+
+_read_spec = SpecReader(
+    "ReservationSpec",
+    _known,
+    {"ReservationPreAllocation": _PreAllocation, "ReservationTaint": _taint},
+    apart=("template", "owners"),
+)
 
 
 def _hold(thing: CustomObject) -> Hold:
@@ -52,13 +69,17 @@ def _hold(thing: CustomObject) -> Hold:
     owners = owner_rules(spec.raw("owners"), findings, remarks)
     if not spec.has("owners"):
         spec.add("owners", "is missing: no pod could use this; add at least one owner")
-    once = spec.flag("allocateOnce") is not False
+    given = dict(_read_spec(spec))
     created, generation = bounded(metadata.creation_timestamp), metadata.generation or 1
-    ttl, expires = _ttl(spec), spec.time("expires")
-    _remark_on_end(ttl, expires, created, remarks)
-    policy = allocate_policy_of(spec)
-    succeeds = _pre_allocation(spec, policy)
-    several, marked = _candidates(spec, succeeds)
+    # A negative ttl means that the reservation has ended at its creation.
+    ttl = findings.parse(parse_duration, given.pop("ttl", None), spec.at("ttl"))
+    ttl = DEFAULT_TTL if ttl is None else ttl
+    _remark_on_end(ttl, given.get("expires"), created, remarks)
+    _remark_on_taints(given.get("taints", ()), remarks)
+    candidates = given.pop("pre_allocation_policy", _PreAllocation())
+    succeeds = given.get("pre_allocation", False)
+    if succeeds and given.get("allocate_policy") != RESTRICTED:
+        spec.add("preAllocation", "is supported with allocatePolicy Restricted only")
     hold = Hold(
         parent=Parent(
             RESERVATIONS.api_version,
@@ -71,12 +92,6 @@ def _hold(thing: CustomObject) -> Hold:
         owners=owners,
         created=created,
         ttl=ttl,
-        expires=expires,
-        allocate_once=once,
-        allocate_policy=policy,
-        pre_allocation=succeeds,
-        unschedulable=bool(spec.flag("unschedulable")),
-        taints=_taints(spec, remarks),
         lodging=_guardian_namespace(template),
         deleted=bounded(metadata.deletion_timestamp),
         generation=generation,
@@ -84,8 +99,8 @@ def _hold(thing: CustomObject) -> Hold:
         labels=labels_of(metadata),
         terms=replace(
             terms_of(metadata, findings, remarks),
-            takes_several=several,
-            takes_marked=marked,
+            takes_several=candidates.enable_multiple,
+            takes_marked=succeeds and candidates.mode == CLUSTER,
             binds_all=False,
             tells_all=True,
             ends_with_node=True,
@@ -93,6 +108,7 @@ def _hold(thing: CustomObject) -> Hold:
         status=status_of(spelling(thing.status), created, generation),
         problems=findings.problems,
         remarks=remarks.problems,
+        **given,
     )
     return on_its_side(hold)
 
@@ -107,12 +123,6 @@ def _guardian_namespace(template: PodTemplate) -> str:
     return "" if any(each.when_unsatisfiable == HARD for each in rules) else GUARDIAN_NAMESPACE
 
 
-def _ttl(spec: Fields) -> timedelta:
-    """The ttl; a negative one means that the reservation has ended at its creation."""
-    ttl = spec.findings.parse(parse_duration, spec.text("ttl"), spec.at("ttl"))
-    return DEFAULT_TTL if ttl is None else ttl
-
-
 def _remark_on_end(
     ttl: timedelta, expires: datetime | None, created: datetime | None, remarks: Findings
 ) -> None:
@@ -125,34 +135,11 @@ def _remark_on_end(
         remarks.add("spec.expires", f"is after the end of ttl {format_span(ttl)}: ends {ends}")
 
 
-def _pre_allocation(spec: Fields, policy: str) -> bool:
-    if not spec.flag("preAllocation"):
-        return False
-    if policy != RESTRICTED:
-        spec.add("preAllocation", "is supported with allocatePolicy Restricted only")
-    return True
-
-
-def _candidates(spec: Fields, succeeds: bool) -> tuple[bool, bool]:
-    """Whether it may replace several pods, and whether it may replace marked pods."""
-    policy = spec.read(_read_pre_allocation, "preAllocationPolicy")
-    if policy is None:
-        return False, False
-    if policy.mode not in (None, "", "Default", CLUSTER):
-        message = f"{policy.mode!r} is neither Default nor {CLUSTER}"
-        spec.add("preAllocationPolicy.mode", message)
-    return bool(policy.enable_multiple), succeeds and policy.mode == CLUSTER
-
-
-def _taints(spec: Fields, remarks: Findings) -> tuple[Taint, ...]:
-    taints = []
-    for index, each in enumerate(spec.read(_read_taints, "taints") or ()):
-        path = f"spec.taints[{index}]"
+def _remark_on_taints(taints: tuple[Taint, ...], remarks: Findings) -> None:
+    for index, each in enumerate(taints):
         if each.effect not in _OBEYED_EFFECTS:
-            obeyed = " and ".join(_OBEYED_EFFECTS)
-            remarks.add(f"{path}.effect", f"{each.effect!r} has no effect; use {obeyed} do")
-        taints.append(Taint(each.key or "", each.value or "", each.effect or ""))
-    return tuple(taints)
+            told = f"{each.effect!r} has no effect; use {' or '.join(_OBEYED_EFFECTS)}"
+            remarks.add(f"spec.taints[{index}].effect", told)
 
 
 # Errors in the spec of a Reservation are in `problems`.

@@ -42,7 +42,7 @@ from headroom.wire.objects.findings import Fields, Findings
 from headroom.wire.objects.metadata import parent_of
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import Decoder, Reader, spelling
-from headroom.wire.objects.sizes import MOST_SLOTS
+from headroom.wire.schema.promises import MOST_SLOTS
 from headroom.wire.times import bounded
 
 ONE_TIME, SCHEDULED, RECURRING = "OneTime", "Scheduled", "Recurring"

@@ -103,6 +103,11 @@ class Fields:
     def has(self, name: str) -> bool:
         return bool(spelling(self.raw(name)))
 
+    def texts(self) -> dict[str, bytes]:
+        """The texts of all fields that are there."""
+        spelled = {name: spelling(raw) for name, raw in self._raws.items()}
+        return {name: text for name, text in spelled.items() if text}
+
     def present(self, names: Iterable[str]) -> dict[str, Raw]:
         """Those of some fields that are there, with their texts."""
         return {name: self.raw(name) for name in names if self.has(name)}

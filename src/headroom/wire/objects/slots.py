@@ -1,4 +1,4 @@
-"""The shape of a Headroom's slots from its JSON: a template, a workload to copy, or `auto`.
+"""The shape of a Headroom's slots: what the fields of `spec.slot` become.
 
 A slot's template has the scheduling fields of a pod and no containers, because nobody needs to make
 any up. It is written out as a pod template here, read as any other (`templates`), and what is wrong
@@ -8,29 +8,20 @@ with it is told with the path that its author knows.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 import msgspec
 from msgspec import Raw
 
-from headroom.core.headrooms.headrooms import (
-    AUTO_KINDS,
-    MOST_SHAPES,
-    NODE_CHUNK,
-    POD_CHUNK,
-    USUAL_KINDS,
-    USUAL_TOP,
-    Auto,
-    Slot,
-    WorkloadRef,
-)
+from headroom.core.headrooms.headrooms import POD_CHUNK, USUAL_KINDS, Auto, Slot, WorkloadRef
 from headroom.core.holds import PodTemplate
-from headroom.core.objects import LabelSelector
+from headroom.core.objects import LabelSelector, Requirement
 from headroom.core.selector_validation import selector_refusal
 from headroom.wire.objects.findings import Fields, Findings
-from headroom.wire.objects.podjson import JsonObject
-from headroom.wire.objects.reader import Reader
-from headroom.wire.objects.selectors import Selector, optional_selector
 from headroom.wire.objects.templates import template_of
+from headroom.wire.objects.values import Makers
+from headroom.wire.schema.own import known
 
 API_VERSIONS = {
     "DaemonSet": "apps/v1",
@@ -39,54 +30,37 @@ API_VERSIONS = {
     "ReplicaSet": "apps/v1",
     "StatefulSet": "apps/v1",
 }
-_SLOT_FIELDS = (
-    "nodeSelector",
-    "tolerations",
-    "affinity",
-    "topologySpreadConstraints",
-    "schedulerName",
-)
 # Of the written-out template: where it is, and what is told where it asks for nothing.
 _WRITTEN = "spec.template.spec"
 _CONTAINERS = f"{_WRITTEN}.containers"
 
 
-class _Source(JsonObject):
-    api_version: str | None = None
-    kind: str | None = None
-    name: str | None = None
+@dataclass(frozen=True, slots=True)
+class WrittenSlot:
+    """`spec.slot` as it is written: one of the first three is there."""
+
+    template: Mapping[str, Any] | None = None
+    from_: WorkloadRef | None = None
+    auto: Auto | None = None
+    chunk: str = POD_CHUNK
 
 
-_read_source = Reader(_Source)
-
-
-def slot_of(spec: Fields, namespace: str, may_ask_nothing: bool) -> Slot:
-    """Read `spec.slot`, taking down what is wrong.
+def slot_of(
+    written: WrittenSlot, namespace: str, findings: Findings, may_ask_nothing: bool
+) -> Slot:
+    """The shape of a slot, taking down what is wrong with its template.
 
     Where the size says how much to keep, a template may ask for nothing.
     """
-    slot = spec.part("slot")
-    if not slot.given:
-        if not spec.has("slot"):
-            spec.add("slot", "is missing: it defines the room to hold")
-        return Slot()
-    parts = ("template", "from", "auto")
-    given = [*slot.present(parts)]
-    if len(given) != 1:
-        told = f"has {' and '.join(given)}" if given else "is empty"
-        spec.add("slot", f"{told}; exactly one of {', '.join(parts)} is needed")
-        return Slot()
-    chunk = slot.word("chunk", (POD_CHUNK, NODE_CHUNK))
-    if given == ["auto"]:
-        return Slot(auto=auto_of(slot.part("auto")), chunk=chunk)
-    if given == ["from"]:
-        return Slot(source=_source(slot), chunk=chunk)
-    template = slot.part("template")
-    if not template.given:
-        return Slot(chunk=chunk)
-    container = {"name": "slot", **template.present(("resources",))}
-    shape = {"containers": [container], **template.present(_SLOT_FIELDS)}
-    return Slot(template=template_in(template, shape, namespace, may_ask_nothing), chunk=chunk)
+    template = None
+    if written.template is not None:
+        names = [name for name in known().types["SlotTemplate"] if written.template.get(name)]
+        fields = {name: written.template[name] for name in names}
+        container = {"name": "slot", "resources": fields.pop("resources", {})}
+        shape = {"containers": [container], **fields}
+        place = Fields(findings, "spec.slot.template", None)
+        template = template_in(place, shape, namespace, may_ask_nothing)
+    return Slot(template, written.from_, written.auto, written.chunk)
 
 
 def template_in(
@@ -116,53 +90,36 @@ def _place(path: str, given: Fields) -> str:
     return given.path
 
 
-def _source(slot: Fields) -> WorkloadRef | None:
-    source = slot.read(_read_source, "from")
-    if source is None:
-        return None
-    kind, version = source.kind or "", source.api_version or ""
-    if not source.name:
-        slot.add("from.name", "is missing")
-    if kind not in API_VERSIONS:
-        slot.add("from.kind", f"{kind!r} is not one of {', '.join(sorted(API_VERSIONS))}")
-    elif version != API_VERSIONS[kind]:
-        slot.add("from.apiVersion", f"a {kind} is of {API_VERSIONS[kind]}, not {version!r}")
-    return WorkloadRef(version, kind, source.name or "")
+def _auto(top: int, scope: Auto | None = None) -> Auto:
+    return replace(scope or Auto(), top=top)
 
 
-_read_selector = Reader(Selector)
-_read_kinds = Reader(list[str])
-
-
-def auto_of(auto: Fields) -> Auto | None:
-    """Read `spec.slot.auto`, taking down what is wrong."""
-    if not auto.given:
-        return None
-    scope = auto.part("scope")
-    top = auto.number("top", 1, MOST_SHAPES)
+def _scope(
+    namespace_selector: LabelSelector | None = None,
+    label_selector: LabelSelector | None = None,
+    kinds: tuple[str, ...] = USUAL_KINDS,
+) -> Auto:
     return Auto(
-        top=USUAL_TOP if top is None else top,
-        kinds=_kinds(scope),
-        namespaces=_selector(scope, "namespaceSelector"),
-        selector=_selector(scope, "labelSelector"),
+        kinds=tuple(dict.fromkeys(kinds)), namespaces=namespace_selector, selector=label_selector
     )
 
 
-def _kinds(scope: Fields) -> tuple[str, ...]:
-    named = scope.read(_read_kinds, "kinds")
-    if named is None:
-        return USUAL_KINDS
-    if not named:
-        scope.add("kinds", f"is empty; name some of {', '.join(AUTO_KINDS)}, or leave it out")
-    for index, kind in enumerate(named):
-        if kind not in AUTO_KINDS:
-            scope.add(f"kinds[{index}]", f"{kind!r} is not one of {', '.join(AUTO_KINDS)}")
-    return tuple(dict.fromkeys(named))
-
-
-def _selector(scope: Fields, name: str) -> LabelSelector | None:
-    selector = optional_selector(scope.read(_read_selector, name))
-    refusal = selector_refusal(selector) if selector and selector.requirements else None
+def _selector(
+    match_labels: tuple[tuple[str, str], ...] = (), match_expressions: tuple[Requirement, ...] = ()
+) -> LabelSelector:
+    equal = tuple(Requirement(key, "In", (value,)) for key, value in match_labels)
+    selector = LabelSelector(equal + match_expressions)
+    refusal = selector_refusal(selector)
     if refusal is not None:
-        scope.add(name, refusal)
+        raise ValueError(refusal)
     return selector
+
+
+MAKERS: Makers = {
+    "HeadroomSlot": WrittenSlot,
+    "SlotSource": WorkloadRef,
+    "SlotAuto": _auto,
+    "AutoScope": _scope,
+    "LabelSelector": _selector,
+    "LabelSelectorRequirement": Requirement,
+}

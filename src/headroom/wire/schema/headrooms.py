@@ -12,12 +12,19 @@ from typing import Any
 from headroom.core.quantity import parse_quantity
 from headroom.wire.durations import parse_duration
 from headroom.wire.schema import autoshapes, promises
-from headroom.wire.schema.notation import OBJECT, Field, SchemaRule, of
+from headroom.wire.schema.notation import (
+    OBJECT,
+    Field,
+    SchemaRule,
+    exactly_one,
+    given,
+    has_each,
+    of,
+)
+from headroom.wire.schema.promises import MOST_SLOTS
 from headroom.wire.schema.structural import DURATION_PATTERN, cel_at_most, scalar
 
-SHAPES = ("template", "from", "auto")
-SIZES = ("replicas", "percent", "perNode", "utilization", "follow", "adaptive")
-FOLLOWERS = ("slots", "perVolume", "fromAnnotation")
+_FOLLOWERS = ("slots", "perVolume", "fromAnnotation")
 _CRON_FIELD = "[0-9A-Za-z*?/,#-]+"
 _CRON = (
     "^(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|"
@@ -25,7 +32,6 @@ _CRON = (
 )
 _NAME = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 _GATE = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
-_MOST_SLOTS = 100_000
 # The API server compares amounts only where it knows that this is not much work.
 _FEW_AMOUNTS = {
     "maxProperties": 16,
@@ -39,8 +45,14 @@ TYPES: dict[str, dict[str, Field]] = {
         "status": of("HeadroomStatus", "What became of it; written by the operator only."),
     },
     "HeadroomSpec": {
-        "slot": of("HeadroomSlot!", "The shape of one slot: exactly one of template, from, auto."),
-        "size": of("HeadroomSize!", "How many slots: exactly one of its fields."),
+        "slot": of(
+            "HeadroomSlot!",
+            "The shape of one slot: exactly one of template, from, auto.",
+        ).needed("it defines the room to hold"),
+        "size": of(
+            "HeadroomSize!",
+            "How many slots: exactly one of its fields.",
+        ).needed("it defines how many slots to hold"),
         "limits": of("HeadroomLimits", "What all slots together may come to at most."),
         "mode": of(
             "=Locked|Preemptible",
@@ -115,7 +127,7 @@ TYPES: dict[str, dict[str, Field]] = {
         "name": of("string!", "The workload's name.", pattern=_NAME, maxLength=253),
     },
     "HeadroomSize": {
-        "replicas": of("int32", "A fixed number.", minimum=0, maximum=_MOST_SLOTS),
+        "replicas": of("int32", "A fixed number.", minimum=0, maximum=MOST_SLOTS),
         "percent": of(
             "int32",
             "Of the replicas of slot.from, or of each that slot.auto chose; rounded up.",
@@ -139,7 +151,7 @@ TYPES: dict[str, dict[str, Field]] = {
             "The part of the capacity that may be asked for; more than 0, at most 1.",
             minimum=0.001,
             maximum=1,
-        ),
+        ).needed("the part of the capacity that may be asked for"),
     },
     "SizeFollow": {
         "gate": of("string!", "The name of the gate.", pattern=_GATE, maxLength=317),
@@ -198,7 +210,7 @@ TYPES: dict[str, dict[str, Field]] = {
             "int32",
             "The size in this window, instead of size.replicas.",
             minimum=0,
-            maximum=_MOST_SLOTS,
+            maximum=MOST_SLOTS,
         ),
     },
     "HeadroomStatus": {
@@ -237,18 +249,22 @@ def _asks(spec: Mapping[str, Any]) -> bool:
     return bool(resources.get("requests") or resources.get("limits"))
 
 
-def _room_for_one(spec: Mapping[str, Any]) -> bool:
-    """Whether the limits allow for one slot of the template."""
+def _too_small(spec: Mapping[str, Any]) -> list[str]:
+    """The limits that do not allow for one slot of the template."""
     if (spec["size"].get("perNode") or {}).get("percent"):
-        return True
+        return []
     limits = (spec.get("limits") or {}).get("resources") or {}
     template = spec["slot"].get("template") or {}
     requests = (template.get("resources") or {}).get("requests") or {}
-    return all(
-        parse_quantity(str(most)).milli_value() >= parse_quantity(str(requests[name])).milli_value()
+    return [
+        f"{name} is {most}, and a slot asks for {requests[name]}"
         for name, most in limits.items()
-        if name in requests
-    )
+        if name in requests and _milli(most) < _milli(requests[name])
+    ]
+
+
+def _milli(written: Any) -> int:
+    return parse_quantity(str(written)).milli_value()
 
 
 _TEMPLATE = "self.slot.template"
@@ -289,8 +305,9 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
             f"!has({_TEMPLATE}) || !has({_TEMPLATE}.resources) || !has({_REQUESTS}) || "
             + cel_at_most(_REQUESTS, "self.limits.resources"),
             "resources is smaller than one slot, so nothing would ever be held",
-            _room_for_one,
+            lambda spec: not _too_small(spec),
             at="limits",
+            found=lambda spec: ", ".join(_too_small(spec)),
         ),
         SchemaRule(
             "self.mode == 'Preemptible' || has(self.owners) || has(self.slot.auto)",
@@ -317,13 +334,7 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
             at="schedule",
         ),
     ),
-    "HeadroomSlot": (
-        SchemaRule(
-            f"[{', '.join(f'has(self.{name})' for name in SHAPES)}].exists_one(given, given)",
-            f"exactly one of {', '.join(SHAPES)} is needed",
-            lambda slot: sum(name in slot for name in SHAPES) == 1,
-        ),
-    ),
+    "HeadroomSlot": (exactly_one(("template", "from", "auto")),),
     "SlotSource": (
         SchemaRule(
             "self.apiVersion == (self.kind == 'Job' ? 'batch/v1' : 'apps/v1')",
@@ -332,18 +343,13 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
             at="apiVersion",
         ),
     ),
-    "HeadroomSize": (
-        SchemaRule(
-            f"[{', '.join(f'has(self.{name})' for name in SIZES)}].exists_one(given, given)",
-            f"exactly one of {', '.join(SIZES)} is needed",
-            lambda size: sum(name in size for name in SIZES) == 1,
-        ),
-    ),
+    "HeadroomSize": (exactly_one(tuple(TYPES["HeadroomSize"])),),
     "SizePerNode": (
         SchemaRule(
             "has(self.slots) != has(self.percent)",
             "exactly one of slots and percent is needed",
             lambda per_node: ("slots" in per_node) != ("percent" in per_node),
+            found=lambda per_node: f"has {'both' if 'slots' in per_node else 'neither'}",
         ),
     ),
     "SizeUtilization": (
@@ -357,9 +363,10 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
     ),
     "SizeFollow": (
         SchemaRule(
-            f"[{', '.join(f'has(self.{name})' for name in FOLLOWERS)}].filter(one, one).size() < 2",
-            f"at most one of {', '.join(FOLLOWERS)} says how many slots",
-            lambda follow: sum(name in follow for name in FOLLOWERS) < 2,
+            f"[{has_each(_FOLLOWERS)}].filter(one, one).size() < 2",
+            f"at most one of {', '.join(_FOLLOWERS)} says how many slots",
+            lambda follow: len(given(follow, _FOLLOWERS)) < 2,
+            found=lambda follow: f"has {' and '.join(given(follow, _FOLLOWERS))}",
         ),
         SchemaRule(
             "!has(self.deadline) || "

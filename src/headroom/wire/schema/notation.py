@@ -12,8 +12,8 @@ The same notation serves Kubernetes' own kinds (`data/kubernetes.json`, written 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -66,18 +66,27 @@ Type = Scalar | WordChoice | ListOf | MapOf | Struct
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field; `facts` are further OpenAPI keywords (maxItems, pattern, default, description)."""
+    """One field; `facts` are further OpenAPI keywords (maxItems, pattern, default, description).
+
+    `lacking` says what a required field is for, where it is missing.
+    """
 
     type: Type
     required: bool = False
     facts: Mapping[str, Any] = field(default_factory=dict)
+    lacking: str = ""
+
+    def needed(self, lacking: str) -> Field:
+        """The field, with what to say where it is missing."""
+        return replace(self, lacking=lacking)
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaRule:
     """What must hold of a whole struct, told twice: in CEL for a CRD, in Python for ourselves.
 
-    `holds` gets data whose fields have the right types already. `at` is the field to blame. A rule
+    `holds` gets data whose fields have the right types already. `at` is the field to blame. `found`
+    says what is there instead: an API server cannot, our own message begins with it. A rule
     without CEL would cost an API server too much: only the operator's condition tells of it.
     """
 
@@ -85,6 +94,11 @@ class SchemaRule:
     message: str
     holds: Callable[[Mapping[str, Any]], bool]
     at: str = ""
+    found: Callable[[Mapping[str, Any]], str] | None = None
+
+    def problem(self, data: Mapping[str, Any]) -> str:
+        """What to say of data that breaks the rule."""
+        return f"{self.found(data)}; {self.message}" if self.found else self.message
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +153,26 @@ def of(notation: str, description: str = "", **facts: Any) -> Field:
     if description:
         facts = {"description": description, **facts}
     return Field(parse_type(notation.removesuffix("!")), notation.endswith("!"), facts)
+
+
+def exactly_one(names: Sequence[str]) -> SchemaRule:
+    """The rule that of these fields one is given, and no other."""
+    return SchemaRule(
+        f"[{has_each(names)}].exists_one(given, given)",
+        f"exactly one of {', '.join(names)} is needed",
+        lambda data: len(given(data, names)) == 1,
+        found=lambda data: f"has {' and '.join(given(data, names)) or 'none of them'}",
+    )
+
+
+def given(data: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """Those of some fields that are there."""
+    return [name for name in names if name in data]
+
+
+def has_each(names: Sequence[str]) -> str:
+    """The same in CEL, as what a list contains: whether each of them is there."""
+    return ", ".join(f"has(self.{name})" for name in names)
 
 
 OBJECT = {"apiVersion": of("string"), "kind": of("string"), "metadata": of("ObjectMeta")}

@@ -43,7 +43,7 @@ _TYPES: dict[str, dict[str, Field]] = {
             "Who may claim the slot. A pod must match one item; of an item, all parts.",
             minItems=1,
             maxItems=32,
-        ),
+        ).needed("no pod could claim this; add at least one rule"),
         "ttl": of(
             "duration",
             "How long after its creation the hold ends; 0 means never.",

@@ -9,21 +9,24 @@ from headroom.wire.durations import parse_duration
 from headroom.wire.schema.notation import Field, SchemaRule, of
 from headroom.wire.schema.structural import DURATION_PATTERN
 
-_MOST_SLOTS = 100_000
+MOST_SLOTS = 100_000
 _LONGEST_WORDS = 1024
 _LONGEST_RECORD = 32_768
 
 TYPES: dict[str, dict[str, Field]] = {
     "SizeAdaptive": {
-        "startWithin": of("duration!", "How soon a pod should start; more than 0."),
+        "startWithin": of(
+            "duration!",
+            "How soon a pod should start; more than 0.",
+        ).needed("how soon a pod should start, such as 2s"),
         "ratio": of(
             "number!",
             "For which part of the pods; more than 0, less than 1.",
             minimum=0,
             maximum=1,
-        ),
-        "min": of("int32", "Never fewer slots; 0.", minimum=0, maximum=_MOST_SLOTS),
-        "max": of("int32", "Never more slots.", minimum=0, maximum=_MOST_SLOTS),
+        ).needed("the part of the pods that should, such as 0.99"),
+        "min": of("int32", "Never fewer slots; 0.", minimum=0, maximum=MOST_SLOTS),
+        "max": of("int32", "Never more slots.", minimum=0, maximum=MOST_SLOTS),
         "memory": of("duration", "How long pods that came count, 1h to 2160h; 336h (14 days)."),
         "releaseAfter": of(
             "duration",

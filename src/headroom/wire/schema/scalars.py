@@ -15,6 +15,11 @@ from headroom.core.quantity import QuantityError, parse_quantity
 from headroom.wire.durations import parse_duration
 from headroom.wire.times import parse_time
 
+_SIZES = {
+    str: ("characters", "minLength", "maxLength"),
+    list: ("items", "minItems", "maxItems"),
+    dict: ("entries", "minProperties", "maxProperties"),
+}
 _RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
 
@@ -55,18 +60,12 @@ def check_facts(facts: Mapping[str, Any], value: object) -> str | None:
         if pattern is not None and not re.search(pattern, value):
             return f"{value!r} is invalid: it must match {pattern}"
     if isinstance(value, str | list | dict):
-        return _check_size(facts, value)
-    return None
-
-
-def _check_size(facts: Mapping[str, Any], value: str | list[Any] | dict[str, Any]) -> str | None:
-    what = {str: "Length", list: "Items", dict: "Properties"}[type(value)]
-    noun = {str: "characters", list: "items", dict: "entries"}[type(value)]
-    least, most = facts.get(f"min{what}", 0), facts.get(f"max{what}")
-    if len(value) < least:
-        return f"at least {least} {noun} needed, {len(value)} given"
-    if most is not None and len(value) > most:
-        return f"at most {most} {noun} allowed, {len(value)} given"
+        noun, minimum, maximum = _SIZES[type(value)]
+        least, most = facts.get(minimum, 0), facts.get(maximum)
+        if len(value) < least:
+            return f"at least {least} {noun} needed, {len(value)} given"
+        if most is not None and len(value) > most:
+            return f"at most {most} {noun} allowed, {len(value)} given"
     return None
 
 
@@ -132,6 +131,8 @@ def _time(value: object) -> str | None:
 
 
 def _duration(value: object) -> str | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value} has no unit; write for example {value}s"
     if not isinstance(value, str):
         return f"a duration such as 90s or 1h30m is expected, not {named(value)}"
     try:

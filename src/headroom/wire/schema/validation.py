@@ -32,9 +32,15 @@ _MOST_PROBLEMS = 100  # Nobody reads more, and a file of the wrong kind has thou
 _MOST_GUESSES = 10  # To guess what was meant takes long; so many misspelled names are no slips.
 
 
-def validate(data: Mapping[str, Any], type_name: str, catalogue: Catalogue) -> list[Problem]:
-    """Return what is wrong with an object of this type, in the order in which it is written."""
-    walk = _Walk(catalogue, custom=type_name in catalogue.custom)
+def validate(
+    data: Mapping[str, Any], type_name: str, catalogue: Catalogue, *, stored: bool = False
+) -> list[Problem]:
+    """Return what is wrong with an object of this type, in the order in which it is written.
+
+    Of one that an API server has `stored`, fields that do not exist are no problem: its CRD may be
+    newer than we are.
+    """
+    walk = _Walk(catalogue, custom=type_name in catalogue.custom, stored=stored)
     return list(islice(walk.struct(dict(data), type_name, ""), _MOST_PROBLEMS))
 
 
@@ -64,9 +70,10 @@ class _Walk:
     without quotes, though it does in its own kinds.
     """
 
-    def __init__(self, catalogue: Catalogue, custom: bool) -> None:
+    def __init__(self, catalogue: Catalogue, custom: bool, stored: bool) -> None:
         self._catalogue = catalogue
         self._custom = custom
+        self._stored = stored
         self._guesses = _MOST_GUESSES
 
     def struct(self, data: dict[str, Any], type_name: str, path: str) -> Iterator[Problem]:
@@ -80,7 +87,7 @@ class _Walk:
         present = {name: value for name, value in data.items() if value is not None}
         for rule in self._catalogue.rules.get(type_name, ()):
             if not rule.holds(present):
-                yield Problem(step(path, rule.at) if rule.at else path, rule.message)
+                yield Problem(step(path, rule.at) if rule.at else path, rule.problem(present))
 
     def _fields(self, data: dict[str, Any], type_name: str, path: str) -> Iterator[Problem]:
         fields = self._catalogue.types[type_name]
@@ -88,19 +95,22 @@ class _Walk:
         for name, value in data.items():
             place, known = step(path, name), fields.get(name)
             if known is None:
+                if self._stored:
+                    continue
                 self._guesses -= 1
                 guess = _meant(name, fields) if self._guesses >= 0 else ""
                 yield Problem(place, f"no such field{guess}")
             elif not _is_absent(value, known, foreign):
                 yield from self._value(value, known.type, place)
-                broken = check_facts(known.facts, value)
+                broken = check_facts(known.facts, value) if known.facts else None
                 if broken:
                     yield Problem(place, broken)
         if foreign and (path == "status" or path.startswith("status.")):
             return
         for name, known in fields.items():
             if known.required and data.get(name) is None:
-                yield Problem(step(path, name), "missing")
+                lacking = f"missing: {known.lacking}" if known.lacking else "missing"
+                yield Problem(step(path, name), lacking)
 
     def _value(self, value: object, wanted: Type, path: str) -> Iterator[Problem]:
         match wanted:
