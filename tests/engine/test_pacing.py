@@ -207,11 +207,11 @@ def test_nothing_of_a_refused_tenant_is_remembered_when_it_is_gone() -> None:
     play = Play(node("a", 64), *holds)
     play.answer = Quota(0)
     play.run(seconds=30)
-    assert len(play.engine._keeper.pace._paces) > 0
+    assert len(play.engine.ledger.paces) > 0
     for each in holds:
         play.toy.remove(each)
     play.run(seconds=300)
-    assert len(play.engine._keeper.pace._paces) == 0
+    assert len(play.engine.ledger.paces) == 0
 
 
 def test_an_answer_that_comes_after_its_hold_is_gone_leaves_nothing_behind() -> None:
@@ -225,7 +225,7 @@ def test_an_answer_that_comes_after_its_hold_is_gone_leaves_nothing_behind() -> 
             play.perform(sequence)
         play.answer = None
         play.run(seconds=300)
-        assert len(play.engine._keeper.pace._paces) == 0
+        assert len(play.engine.ledger.paces) == 0
         assert not play.engine.ledger.memory
 
 

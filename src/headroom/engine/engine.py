@@ -44,7 +44,7 @@ from headroom.core.subjects import (
     node_subject,
     pod_subject,
 )
-from headroom.engine import fence_controller, handover_queue, latch_controller
+from headroom.engine import fence_controller, guardian_pace, handover_queue, latch_controller
 from headroom.engine.agenda import OWNER_PAUSE, Agenda
 from headroom.engine.bursts import bulk, retries
 from headroom.engine.claim_index import Indexer, index_subject
@@ -80,7 +80,6 @@ from headroom.engine.ledger import Ledger
 from headroom.engine.observation.observer import Observer, subject_of
 from headroom.engine.owner_controller import OwnerController
 from headroom.engine.quotas import QuotaBook
-from headroom.engine.rate_limits.refused import guardian_refused
 from headroom.engine.status_writer import StatusWriter, WriteStatus
 from headroom.ports import Event, Synced
 
@@ -114,7 +113,6 @@ class Engine:
             publisher=self._publisher,
             quotas=self._quotas,
             standing=self._standing,
-            keeper=self._keeper,
             indexer=self._indexer,
             doors=self._doors,
             own=self._own,
@@ -269,7 +267,7 @@ class Engine:
             case SetFinalizers(parent=parent) | DeleteObject(parent=parent):
                 object_failed(self.ledger, parent, now)
             case CreateGuardian():
-                guardian_refused(self._keeper, action, outcome, now)
+                guardian_pace.guardian_refused(self.ledger, action, outcome, now)
             case MarkUnschedulable(key, uid):
                 memory = self.ledger.pod_memory[uid]
                 self.ledger.pod_memory[uid] = replace(memory, told="")
@@ -340,7 +338,7 @@ class Engine:
         elif topic is Topic.NODE:  # A handover there is over.
             self._agenda.wake(node_changed(name))
         elif topic is Topic.PACE:
-            self._keeper.pace.look(subject, now)
+            guardian_pace.look(self.ledger, subject, now)
         elif topic is Topic.STATUSES:
             self._publisher.look(name, now)
         elif topic is Topic.INDEX and not self._agenda.resting(subject, now):

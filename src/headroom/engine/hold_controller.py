@@ -25,7 +25,7 @@ from headroom.core.plan import Sequence, Work, latest
 from headroom.core.renewal import Guardians, is_due, told_apart
 from headroom.core.subjects import hold_subject, pod_subject
 from headroom.core.tickets import ticket_lifecycle
-from headroom.engine import preallocation
+from headroom.engine import guardian_pace, preallocation
 from headroom.engine.conflicts.preempted_guardians import rest_of
 from headroom.engine.conflicts.reclaim import reclaim_of
 from headroom.engine.doors.released import ahead_of
@@ -40,7 +40,6 @@ from headroom.engine.namespace_limits import limits_of, used_by_others
 from headroom.engine.overcommit import overbooked_around
 from headroom.engine.pending_guardians import may_make
 from headroom.engine.quotas import QuotaBook
-from headroom.engine.rate_limits.guardians import GuardianPace
 from headroom.engine.renewals import fits_beside, fits_in_place, turn_to_renew
 from headroom.engine.status_writer import StatusWriter
 
@@ -55,35 +54,18 @@ class HoldController:
         self._ledger = ledger
         self._publisher = publisher
         self._quotas = quotas
-        self.pace = GuardianPace(ledger.policy, ledger.agenda)
 
     def forget(self, hold: Hold) -> None:
         """A hold is gone."""
-        self.pace.forget(hold)
+        guardian_pace.forget(self._ledger, hold)
         forget_names(hold)
-
-    def keeps(self, hold: Hold) -> bool:
-        """Whether this hold is still there."""
-        return str(hold.parent) in self._ledger.holds
-
-    def refused(self, hold: Hold, why: str) -> None:
-        """Take note of why a guardian could not be made."""
-        memory = self._ledger.memory
-        memory[str(hold.parent)] = replace(memory[str(hold.parent)], trouble=why)
-
-    def rest(self, hold: Hold, now: datetime) -> None:
-        """Leave this hold alone for a while, longer each time."""
-        subject = hold_subject(hold.parent)
-        self._ledger.agenda.failed(subject, now, self._ledger.policy.guardian_retry)
-        self._ledger.agenda.touch(subject)
 
     def made(self, hold: Hold, uid: str, now: datetime) -> None:
         """A guardian was made."""
-        if not self.keeps(hold):
-            return
-        self.pace.made(hold)
-        memory = self._ledger.memory
-        memory[str(hold.parent)] = guardian_made(memory[str(hold.parent)], uid, now)
+        parent, memory = str(hold.parent), self._ledger.memory
+        if parent in self._ledger.holds:
+            guardian_pace.made(self._ledger, hold)
+            memory[parent] = guardian_made(memory[parent], uid, now)
 
     def look(self, hold: Hold, now: datetime) -> Iterator[Sequence]:
         """What this hold needs now."""
@@ -192,7 +174,7 @@ class HoldController:
             first_until=first[1].until if first is not None else None,
             spent=self._is_spent(hold),
             arrivals=frozenset(pin for pin in pins if not may_make(ledger, pin)),
-            trouble=view.memory.trouble or self.pace.why(hold),
+            trouble=view.memory.trouble or guardian_pace.refusal_of(ledger, hold),
             held_up="" if _is_settled(hold, told, now) else creation_limits.held_up(ledger, hold),
             full=told.standing is None and creation_limits.full(ledger, hold),
             not_before=latest(
@@ -239,11 +221,12 @@ class HoldController:
         """What was decided, as far as the rate limits let it begin now."""
         sequence, agenda = decision.sequence, self._ledger.agenda
         if not decision.seeks:
-            self.pace.withdraw(hold)
+            guardian_pace.forget(self._ledger, hold)
         elif sequence is not None:
-            self.pace.see(hold)
-            if not self.pace.may_make(hold, now):
-                self.pace.wait(hold, now)
+            guardian_pace.wants_guardian(self._ledger, hold)
+            closed = guardian_pace.closed_pace(self._ledger, hold, now)
+            if closed is not None:
+                guardian_pace.wait_for_turn(self._ledger, hold, closed, now)
                 return None
         if sequence is not None and agenda.resting(hold_subject(hold.parent), now):
             return None  # It failed a moment ago; a timer brings us back.
@@ -259,7 +242,7 @@ class HoldController:
         """A sequence has ended, well or not."""
         create = hold_decision.guardian_to_place(sequence)
         if create is not None:
-            self.pace.ended(create.hold)
+            guardian_pace.ended(self._ledger, create.hold)
 
     def begun(self, sequence: Sequence) -> None:
         """A sequence begins; that a guardian goes which we take away ourselves is no loss.
@@ -275,7 +258,7 @@ class HoldController:
                 ledger.memory[parent] = guardian_deleted(ledger.memory[parent], gives_way)
         create = hold_decision.guardian_to_place(sequence)
         if create is not None:
-            self.pace.begun(create.hold)
+            guardian_pace.begun(ledger, create.hold)
 
     def _publish(self, view: HoldView, status: HoldStatus, now: datetime) -> Iterator[Sequence]:
         hold = view.hold

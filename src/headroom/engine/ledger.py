@@ -38,6 +38,7 @@ from headroom.core.subjects import (
     node_changed,
     pod_subject,
 )
+from headroom.core.waits.pace import Pace
 from headroom.core.waits.scheduler_activity import SchedulerActivity
 from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import Assumptions
@@ -82,6 +83,8 @@ class Ledger:
         self.slots = SlotBook(agenda, policy.across_namespaces)
         self.lost: list[Hold] = []  # holds that are gone, for others to forget
         self.parked = ParkedClaims()
+        self.paces: dict[Subject, Pace] = {}  # see `guardian_pace`
+        self.turns: Index[Subject] = Index()  # of holds, by their paces
         self.owners = KnownOwners(policy.across_namespaces)
 
     def see_pod(self, pod: Pod, now: datetime) -> bool:

@@ -38,6 +38,7 @@ from headroom.core.owners import judged as judged_rules
 from headroom.core.plan import Sequence, earliest, latest, telling
 from headroom.core.subjects import headroom_subject, hold_subject
 from headroom.core.waits.drops import dropped
+from headroom.engine import guardian_pace
 from headroom.engine.claim_index import touch_indexes
 from headroom.engine.cron import calendar
 from headroom.engine.headrooms import (
@@ -52,6 +53,7 @@ from headroom.engine.headrooms.autoshapes import note_all_made
 from headroom.engine.headrooms.expected_pods import see_workload
 from headroom.engine.headrooms.size_inputs import SizeInputs
 from headroom.engine.headrooms.slot_pods import tally_of
+from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.status_writer import COALESCED, StatusWriter, headroom_status_subject
@@ -123,9 +125,19 @@ class Standing:
             if not self._slots.memory[whole].stale:
                 self._slots.upset(whole)
 
-    def quota_changed(self, quota: ResourceQuota, lifted: bool = False) -> None:
-        self._slots.see_quota(quota, lifted)
+    def quota_changed(self, quota: ResourceQuota, now: datetime) -> None:
+        """A ResourceQuota is as given."""
+        there = self._slots.quotas.setdefault(quota.namespace, {})
+        before = there.get(quota.name)
+        there[quota.name] = quota
         self._slots.concern(self._sights.under(quota.namespace))
+        guardian_pace.quota_changed(self._ledger, before, quota, now)
+
+    def quota_lifted(self, quota: ResourceQuota) -> None:
+        """A ResourceQuota is gone."""
+        drop(self._slots.quotas, quota.namespace, quota.name)
+        self._slots.concern(self._sights.under(quota.namespace))
+        guardian_pace.quota_lifted(self._ledger, quota.namespace)
 
     def workload_changed(self, workload: Workload, gone: bool = False) -> None:
         self._slots.concern(see_workload(self._ledger, workload, gone))

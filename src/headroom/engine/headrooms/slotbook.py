@@ -24,7 +24,7 @@ from headroom.core.index_entries import By, Entry
 from headroom.core.objects import Key, Pod
 from headroom.core.subjects import headroom_subject
 from headroom.engine.agenda import Agenda
-from headroom.engine.indexes import Index, drop
+from headroom.engine.indexes import Index
 from headroom.engine.promises.arrivals import Arrivals
 from headroom.engine.promises.book import PromiseBook
 
@@ -63,13 +63,6 @@ class SlotBook:
                     *(Entry(By.COMPANION, (parent.namespace, ref)) for ref in made),
                 ),
             )
-
-    def see_quota(self, quota: ResourceQuota, lifted: bool) -> None:
-        """A ResourceQuota is as given, or gone."""
-        if lifted:
-            drop(self.quotas, quota.namespace, quota.name)
-        else:
-            self.quotas.setdefault(quota.namespace, {})[quota.name] = quota
 
     def upset(self, whole: str) -> None:
         """Something has changed that a headroom depends on."""

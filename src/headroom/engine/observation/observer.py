@@ -44,7 +44,6 @@ from headroom.engine.headrooms.expected_pods import see_autoscaler
 from headroom.engine.headrooms.headrooms import Standing
 from headroom.engine.headrooms.ownobjects import OwnObjects
 from headroom.engine.headrooms.slot_events import member
-from headroom.engine.hold_controller import HoldController
 from headroom.engine.ledger import Ledger
 from headroom.engine.overcommit import wake_overbooked
 from headroom.engine.preallocation import wake_waiting_holds
@@ -78,7 +77,6 @@ class Observer:
     publisher: StatusWriter
     quotas: QuotaBook
     standing: Standing
-    keeper: HoldController
     indexer: Indexer
     doors: DoorBook
     own: OwnObjects
@@ -124,8 +122,7 @@ class Observer:
             case Budget() as budget:
                 ledger.budgets[budget.key] = budget
             case ResourceQuota() as allowed_here:
-                self.standing.quota_changed(allowed_here)
-                self.keeper.pace.see_quota(allowed_here, now)
+                self.standing.quota_changed(allowed_here, now)
             case Node() as node:
                 ledger.gone_nodes.pop(node.name, None)
                 if ledger.see_node(node):
@@ -212,8 +209,7 @@ class Observer:
             case BudgetGone(key):
                 ledger.budgets.pop(key, None)
             case ResourceQuotaGone(lifted):
-                self.standing.quota_changed(lifted, lifted=True)
-                self.keeper.pace.lose_quota(lifted)
+                self.standing.quota_lifted(lifted)
             case NodeGone(name):
                 ledger.lose_node(name)
                 node_deleted(ledger, name)
