@@ -37,6 +37,8 @@ class PodMemory:
     retries: int = 0  # how often we had kube-scheduler look again
     shown_on: str = ""  # the node on which the watch showed a latch or a fence
     shown_since: datetime | None = None
+    unmounted_since: datetime | None = None  # its volume claims forbid every node since then
+    binding_since: datetime | None = None  # its volumes were asked for then
     told: str = ""  # what people were last told of it
 
 

@@ -38,6 +38,7 @@ from headroom.core.subjects import Subject, pod_subject
 from headroom.engine.assumptions import LIFETIME, Assumed
 from headroom.engine.ledger import Ledger
 from headroom.engine.pending_guardians import left
+from headroom.engine.volumes import wrote
 
 
 def assume(ledger: Ledger, action: Action, outcome: Done, now: datetime) -> None:
@@ -69,7 +70,7 @@ def assume(ledger: Ledger, action: Action, outcome: Done, now: datetime) -> None
         case EndPod(key=key, at=at):
             _change(ledger, key, now, Assumed(until, deleted=at))
         case SelectNode() | PromiseVolume():
-            for key in ledger.volumes.wrote(action):
+            for key in wrote(ledger, action):
                 ledger.see_pod(ledger.pods[key], now)
         case DeleteObject(parent=parent):
             hold = ledger.holds.get(str(parent))

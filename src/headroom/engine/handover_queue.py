@@ -12,6 +12,7 @@ from datetime import datetime
 
 from headroom.core.actions import CreateLatch
 from headroom.core.claims import Offer
+from headroom.core.demand.volume_constraints import is_mounted
 from headroom.core.doors.next_handover import NodeQueue, ParkedClaim, Pause, is_quick, next_handover
 from headroom.core.handover import (
     Claim,
@@ -121,7 +122,7 @@ def _parked(ledger: Ledger, claim: Claim) -> ParkedClaim:
     if known is None or known.uid != pod.uid:
         return ParkedClaim(claim, ledger.door(pod), None, stands=stands)
     door = ledger.door(known)
-    unmounted = stands and door == 2 and not ledger.volumes.is_ready(known)
+    unmounted = stands and door == 2 and not is_mounted(known, ledger.storage)
     owner = known if _may_go(ledger, known, door, offer.node) else None
     return ParkedClaim(claim, ledger.door(pod), owner, not unmounted, stands)
 
@@ -132,7 +133,7 @@ def _may_go(ledger: Ledger, pod: Pod, door: int, node: str) -> bool:
         return door > 0
     there = ledger.nodes.get(node)
     mounted = there is not None and reached(pod, there) and in_zone(pod, there)
-    return mounted and ledger.volumes.is_ready(pod)
+    return mounted and is_mounted(pod, ledger.storage)
 
 
 def _begin(

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from headroom.core.allocation import is_short, keeps_rest, kept_beside, policy_refusal, to_keep
 from headroom.core.claims import standing_refusal
+from headroom.core.demand.volume_constraints import is_mounted
 from headroom.core.doors.latch_decision import LatchMemory, LatchView, decide, without_volumes
 from headroom.core.fences import returns, stands_for_fence
 from headroom.core.holds import Hold
@@ -22,6 +23,7 @@ from headroom.engine.conflicts.preemption import victims_under
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import labels_around, unfit
 from headroom.engine.pod_index import file_pod
+from headroom.engine.volumes import prepare
 
 
 def look(ledger: Ledger, latch: Pod, now: datetime) -> Iterator[Sequence]:
@@ -32,7 +34,7 @@ def look(ledger: Ledger, latch: Pod, now: datetime) -> Iterator[Sequence]:
     view, subject = latch_view(ledger, latch, now), pod_subject(latch.key)
     decision = decide(view, ledger.policy, now)
     while decision.mounts is not None:
-        step = _prepare(ledger, latch, decision.mounts, now)
+        step = prepare(ledger, decision.mounts.owner, latch.nominated, subject, now)
         if not isinstance(step, str):
             yield from step
             return
@@ -60,22 +62,6 @@ def latched(ledger: Ledger, owner: Pod) -> bool:
     latches = ledger.having(By.LATCH_OF_OWNER, owner.key)
     lines = (line for latch in latches for line in claims_on(latch))
     return any((line.owner, line.uid) == (owner.key, owner.uid) for line in lines)
-
-
-def _prepare(
-    ledger: Ledger, latch: Pod, claim: OpenClaim, now: datetime
-) -> tuple[Sequence, ...] | str:
-    """Have volumes bound that wait for an owner, while the latch keeps its room."""
-    volumes, owner = ledger.volumes, claim.owner
-    step = volumes.prepare(owner, ledger.nodes.get(latch.nominated), now)
-    if isinstance(step, str):
-        return step
-    if step is None:  # The volume controller's answer brings us back.
-        again = volumes.again_at(owner, now)
-        if again is not None:
-            ledger.agenda.later(pod_subject(latch.key), again)
-        return ()
-    return (replace(step, subjects=(*step.subjects, pod_subject(latch.key))),)
 
 
 def dismiss(ledger: Ledger, node: str) -> None:
@@ -162,7 +148,7 @@ def _open(ledger: Ledger, latch: Pod, claim: LatchClaim, now: datetime) -> OpenC
         guardian = None
     why = _why_unfit(ledger, latch, OpenClaim(owner, hold, guardian, None))
     why = why or (_refusal(ledger, latch, owner, hold, now) if claim.parent else None)
-    mounted, victims = ledger.volumes.is_ready(owner), None
+    mounted, victims = is_mounted(owner, ledger.storage), None
     if claim.preempts and why is not None and hold is not None and not hold.terminal:
         victims = victims_under(ledger, latch, owner, hold, now)
     return OpenClaim(owner, hold, guardian, why, claim.preempts, mounted, victims)

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator
 from datetime import datetime
+from typing import Any, get_args
 
 from headroom.core import pod_memory
 from headroom.core.allocation import keeps_rest
 from headroom.core.authenticity import keeps
 from headroom.core.claims import claim_of
+from headroom.core.demand.volume_constraints import with_volumes
+from headroom.core.demand.volumes import Storage, Stored
 from headroom.core.doors.latch_decision import NEW_LATCH, LatchMemory, keeps_claim, keeps_place
 from headroom.core.eviction.budgets import Budget
 from headroom.core.fast_replace import replace
@@ -49,7 +52,6 @@ from headroom.engine.memories import Memories, file_hold, remember
 from headroom.engine.observation.owners import KnownOwners, note_claims, note_owners
 from headroom.engine.parked_claims import ParkedClaims
 from headroom.engine.pod_index import file_pod
-from headroom.engine.volumes.book import VolumeBook
 from headroom.scheduling.state import ClusterState
 
 
@@ -78,8 +80,10 @@ class Ledger:
         self.open = HoldIndex(policy.across_namespaces)
         self.coming = HoldIndex(policy.across_namespaces)
         self.assumptions = Assumptions()
-        self.volumes = VolumeBook(self.index)
-        self.state = ClusterState(storage=self.volumes.storage)
+        self.stored: dict[type[Stored], dict[Any, Any]] = {each: {} for each in get_args(Stored)}
+        self.storage = Storage(*self.stored.values())
+        self.node_asked = Memories[str]("")  # by uid of a claim: the node seen as chosen for it
+        self.state = ClusterState(storage=self.storage)
         self.slots = SlotBook(agenda, policy.across_namespaces)
         self.lost: list[Hold] = []  # holds that are gone, for others to forget
         self.parked = ParkedClaims()
@@ -94,7 +98,8 @@ class Ledger:
         known = self.assumptions.over(pod, now)
         if known is None:
             return True
-        known = self.volumes.judged(known, waits=self.door(known) > 0)
+        if known.claims and self.door(known):
+            known = with_volumes(known, self.storage)
         old = self.pods.get(pod.key)
         if old is not None and known.node and not self.index.entries(pod.key):
             if not differs(old, known):

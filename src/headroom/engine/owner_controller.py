@@ -9,6 +9,7 @@ from typing import assert_never
 
 from headroom.core.actions import MarkUnschedulable
 from headroom.core.claims import Search
+from headroom.core.demand.volume_constraints import names_unknown, volume_refusal
 from headroom.core.doors.claim_decision import OwnerStage
 from headroom.core.doors.owner_decision import (
     FreeRoom,
@@ -42,6 +43,7 @@ from headroom.engine.latch_controller import dismiss
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
 from headroom.engine.owner_claims import search
+from headroom.engine.volumes import prepare
 from headroom.scheduling.choose import ChosenNode, choose
 from headroom.scheduling.filters import refused
 
@@ -71,7 +73,7 @@ class OwnerController:
             return ()  # Other gates come first; their removal brings us back.
         ledger.state.unexpect(pod.key)  # No handover of it is in progress any more.
         new_until = self._new_until(pod, now)
-        if ledger.volumes.unseen(pod) and now < new_until:
+        if names_unknown(pod, ledger.storage) and now < new_until:
             ledger.agenda.later(pod_subject(pod.key), new_until)
             return ()
         return None
@@ -88,7 +90,7 @@ class OwnerController:
         if at is OwnerStage.LATCHED:
             return ()
         ledger.state.unexpect(pod.key)  # No handover of it is in progress any more.
-        unmounted = ledger.volumes.refusal(pod)
+        unmounted = volume_refusal(pod, ledger.storage)
         return self._wait_for_volumes(pod, unmounted, now) if unmounted else None
 
     def _view(self, pod: Pod, door: int, now: datetime) -> OwnerView:
@@ -199,14 +201,11 @@ class OwnerController:
     def _prepare(self, pod: Pod, node: str, now: datetime) -> tuple[Sequence, ...]:
         """Have claims bound that wait for the pod, before it takes the hold that is kept for it."""
         ledger = self._ledger
-        step = ledger.volumes.prepare(pod, ledger.nodes.get(node), now)
-        if isinstance(step, str):
-            unpark(ledger, pod.key, now)
-            return self._mark_stuck(pod, f"on {node}: {step}", now)
-        again = ledger.volumes.again_at(pod, now)
-        if step is None and again is not None:
-            ledger.agenda.later(pod_subject(pod.key), again)
-        return () if step is None else (step,)
+        step = prepare(ledger, pod, node, pod_subject(pod.key), now)
+        if not isinstance(step, str):
+            return step
+        unpark(ledger, pod.key, now)
+        return self._mark_stuck(pod, f"on {node}: {step}", now)
 
     def _tell_once(self, pod: Pod, message: str, now: datetime) -> tuple[Sequence, ...]:
         if not self._is_new(pod, message):

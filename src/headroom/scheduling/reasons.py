@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from headroom.core.demand.volume_constraints import UNBINDABLE
 from headroom.core.resources import PODS, TOO_MANY_PODS
 
 UNSCHEDULABLE = "node(s) were unschedulable"
@@ -22,7 +23,7 @@ VOLUME_IN_USE = (
     "already in-use by another pod"
 )
 VOLUME_COUNT = "node(s) exceed max volume count"
-VOLUME_UNBINDABLE = "node(s) didn't find available persistent volumes to bind"
+VOLUME_UNBINDABLE = UNBINDABLE
 VOLUME_ZONE = "node(s) had no available volume zone"
 VOLUME_REACH = "node(s) didn't match PersistentVolume's node affinity"
 SPREAD = "node(s) didn't match pod topology spread constraints"

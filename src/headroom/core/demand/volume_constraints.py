@@ -14,6 +14,7 @@ from headroom.core.objects import Key, Pod
 
 ONE_POD = "ReadWriteOncePod"
 UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
+UNBINDABLE = "node(s) didn't find available persistent volumes to bind"
 
 
 def with_volumes(pod: Pod, storage: Storage) -> Pod:
@@ -33,6 +34,8 @@ def with_volumes(pod: Pod, storage: Storage) -> Pod:
 
 def volume_refusal(pod: Pod, storage: Storage) -> str:
     """Why a pod's claims forbid every node, in kube-scheduler's words and order; empty: not so."""
+    if not pod.claims:
+        return ""
     names = dict.fromkeys(pod.claims)
     named = [name for name in names if name not in pod.own_claims]
     for name in (*named, *(own for own in names if own in pod.own_claims)):
@@ -46,6 +49,16 @@ def volume_refusal(pod: Pod, storage: Storage) -> str:
     if any(mount.binding is Binding.UNBOUND for mount in mounted):
         return UNBOUND
     return next((mount.trouble for mount in mounted if mount.trouble), "")
+
+
+def is_mounted(pod: Pod, storage: Storage) -> bool:
+    """Whether a pod has all of its volumes."""
+    return not pod.late and not volume_refusal(pod, storage)
+
+
+def names_unknown(pod: Pod, storage: Storage) -> bool:
+    """Whether a pod names a claim that is not there, or that we do not know of yet."""
+    return any(Key(pod.key.namespace, name) not in storage.claims for name in pod.claims)
 
 
 def _missing(name: str, own: bool) -> str:

@@ -106,7 +106,7 @@ class NodeDrivers:
         return Key("", self.name)
 
 
-Stored = VolumeClaim | Volume | StorageClass | NodeDrivers
+Stored = VolumeClaim | Volume | StorageClass | NodeDrivers  # in the order of `Storage`
 
 
 @dataclass(frozen=True, slots=True)

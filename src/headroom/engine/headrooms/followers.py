@@ -67,10 +67,9 @@ def followed_by(
     made: dict[str, list[str]] = {}  # the parts of each owner that have a guardian
     for slot, _ in slot_guardians(ledger, headroom):
         made.setdefault(owner_uid(slot), []).append(slot.partition("/")[2])
-    storage = ledger.volumes.storage
     found = []
     for owner in _owners(ledger, headroom, rule):
-        mounted = mounts(owner.key.namespace, owner.claims, storage)
+        mounted = mounts(owner.key.namespace, owner.claims, ledger.storage)
         parts, first = frozenset(made.get(owner.uid, ())), since.get(owner.uid, now)
         view = FollowedPod(owner, tuple(mounted), parts, first)
         found.append(Followed(owner, needs_of(view, rule, now)))

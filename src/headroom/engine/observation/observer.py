@@ -33,6 +33,7 @@ from headroom.core.subjects import (
     hold_subject,
     pod_subject,
 )
+from headroom.engine import volumes
 from headroom.engine.claim_index import Indexer, index_subject
 from headroom.engine.conflicts.preempted_guardians import note_preempted
 from headroom.engine.deleted_nodes import node_deleted
@@ -118,7 +119,7 @@ class Observer:
             case PodAutoscaler() as autoscaler:
                 ledger.slots.concern(see_autoscaler(ledger, autoscaler))
             case VolumeClaim() | Volume() | StorageClass() | NodeDrivers():
-                self._judge_anew(ledger.volumes.see(thing), now)
+                self._judge_anew(volumes.see(ledger, thing), now)
             case Budget() as budget:
                 ledger.budgets[budget.key] = budget
             case ResourceQuota() as allowed_here:
@@ -205,7 +206,7 @@ class Observer:
                     ledger.slots.hidden[kind] = why
                 ledger.slots.concern(ledger.slots.depending(On.ARRIVALS))
             case StoredGone(stored):
-                self._judge_anew(ledger.volumes.lose(stored), now)
+                self._judge_anew(volumes.lose(ledger, stored), now)
             case BudgetGone(key):
                 ledger.budgets.pop(key, None)
             case ResourceQuotaGone(lifted):
@@ -231,7 +232,6 @@ class Observer:
             note_preempted(ledger, old, gone=True)
         if old is not None and old.uid == uid:
             ledger.slots.concern(list(followers.concerned(ledger, old)))
-        ledger.volumes.forget(uid)
         if old is not None:
             pod_gone(ledger, old)
         self.doors.lose(key, uid)

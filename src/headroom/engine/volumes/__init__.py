@@ -1,1 +1,0 @@
-"""Facts about volumes, and what pods at our doors need of them."""
