@@ -10,6 +10,7 @@ from headroom.core.actions import (
     DeletePod,
     MoveLatch,
     Nominate,
+    Outcome,
     Unavailable,
     WriteHoldStatus,
 )
@@ -183,3 +184,32 @@ def test_a_hold_whose_owner_may_not_have_it_goes_elsewhere_and_the_owner_with_it
     play.run(30)
     assert play.pod("owner").node == "b"
     assert play.ours("latch") == []
+
+
+def test_a_latch_that_came_after_the_end_of_its_guardian_is_not_trusted_at_once() -> None:
+    """kube-scheduler was giving the room to another pod, and a guardian was bound (seed 873)."""
+    play = Play(node("a", cpu=2), hold("h", cpu=2, memory=0))
+    play.run()
+    (guardian,) = play.ours("guardian")
+
+    def in_between(action: Action) -> Outcome | None:
+        if isinstance(action, Nominate) and guardian.key in play.toy.pods:
+            play.toy.remove(guardian)
+        return None
+
+    play.answer = in_between
+    play.put(owner())
+    play.round()
+    assert len(play.ours("latch")) == 1
+    play.toy.remove(play.pod("owner"))
+    play.run(0.4, scheduling=False)
+    assert play.ours("guardian") == []
+    play.run(1, scheduling=False)
+    assert [each.node for each in play.ours("guardian")] == ["a"]
+
+
+def test_a_latch_that_took_over_from_its_guardian_is_trusted_at_once() -> None:
+    play = lost(Bind)
+    play.toy.remove(play.pod("owner"))
+    play.run(0.1, scheduling=False)
+    assert [each.node for each in play.ours("guardian")] == ["a"]
