@@ -298,3 +298,13 @@ def test_a_fence_stays_until_every_cycle_sees_the_guardian_that_was_bound_behind
     assert len(play.ours("fence")) == 1
     play.run(2, scheduling=False)
     assert play.ours("fence") == []
+
+
+def test_where_a_place_is_free_and_no_room_no_latch_keeps_the_place() -> None:
+    """It was created and deleted again and again (seed 459 with headrooms)."""
+    play = in_use(pods=1)
+    assert [bool(each.gates) for each in play.ours("guardian")] == [True]
+    play.put(node("a", cpu=4, pods=10), pod("rival", cpu=1, node="a", phase="Running"))
+    play.run(120)
+    assert len(play.did(CreateLatch)) <= 1
+    assert play.ours("latch") == []

@@ -236,16 +236,16 @@ def is_crowded(view: NodeView, room: HoldRoom) -> bool:
     """Whether owners of a reusable hold left no place for the guardian of the rest.
 
     It stays so until that guardian has a place: a charge or a latch that was made for it says so.
+    If a place is free and the room is not, places are not what it lacks.
     """
     hold, guardians = room.hold, room.guardians
     if not returns(hold) or not view.name or any(pod.node for pod in guardians):
         return False
-    if not hold.pre_allocation and any(is_charge(pod) for pod in guardians):
-        return True
-    if any(users_on(latch) for latch in room.latches):
-        return True
-    users = room.users
-    rest = to_keep(hold, users)
+    charges = not hold.pre_allocation and any(is_charge(pod) for pod in guardians)
+    users, rest = room.users, to_keep(hold, room.users)
+    if charges or any(users_on(latch) for latch in room.latches):
+        without = room.latch_keys | view.claim_keys | view.unsettled
+        return view.unfit(_of_size(room, rest), without) in (None, TOO_MANY_PODS)
     if not users or not rest or not goes_without_place(view, room):
         return False
     return view.unfit(_of_size(room, rest), room.latch_keys | view.claim_keys) == TOO_MANY_PODS
