@@ -143,6 +143,34 @@ def test_it_stays_for_owners_on_their_way_and_for_a_while_for_guardians() -> Non
     assert work(later(due, long)) is Work.UNLATCH
 
 
+def test_what_an_owner_leaves_is_due_only_after_it_has_come() -> None:
+    """The time of a guardian that is due ran while its owner was on its way (seed 535)."""
+    coming = later(replace(SETTLED, coming=True, due=True), 20 * LINGER)
+    came = replace(SETTLED, due=True, memory=coming.memory)
+    assert decided(came, 21 * LINGER).sequence is None
+    assert work(decided(came, 30 * LINGER)) is Work.UNLATCH
+
+
+def test_it_stays_as_long_as_a_hold_says_that_it_is_held_there() -> None:
+    """Nothing else kept it when it went, and its hold said Available (seed 1749)."""
+    for view in (SETTLED, replace(SETTLED, due=True)):
+        assert later(replace(view, bare=True), 100 * LINGER).sequence is None
+
+
+def test_owners_that_do_not_fit_for_long_are_given_up() -> None:
+    view = replace(open_claim(unfit="the node is cordoned"), due=True, bare=True)
+    assert not later(view, 9 * LINGER).memory.given_up
+    decision = later(view, 10 * LINGER)
+    assert (decision.memory.given_up, decision.sequence) == (True, None)
+    still = decided(replace(view, memory=decision.memory), 11 * LINGER)
+    assert still.memory.given_up
+
+
+def test_owners_whose_guardian_stands_are_not_given_up() -> None:
+    view = open_claim(unfit="the node is cordoned")
+    assert not later(view, 10 * LINGER).memory.given_up
+
+
 def test_as_long_as_it_stands_for_a_hold_nothing_is_remembered() -> None:
     view = replace(SETTLED, keeps_place=True, memory=LatchMemory(("a",), since=NOON))
     assert decided(view) == LatchDecision(NEW_LATCH)

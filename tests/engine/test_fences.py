@@ -285,3 +285,26 @@ def test_the_age_of_a_fence_counts_from_when_the_watch_shows_it() -> None:
     later = NOON + timedelta(seconds=1)
     engine.observe(Seen(fence), later)
     assert engine.ledger.shown_since(fence, "a") == later
+
+
+def test_a_fence_stays_until_every_cycle_sees_the_guardian_that_was_bound_behind_it() -> None:
+    """It opened for a pod that fits, ten milliseconds after the guardian was there (seed 2008)."""
+    play = in_use()
+    play.put(refused("rival", 3))
+    play.run(5, scheduling=False)
+    play.put(replace(play.pod("owner"), phase="Succeeded"), node("a", cpu=8))
+    play.run(0.4, scheduling=False)
+    assert [each.requests for each in play.ours("guardian")] == [resources(cpu=4)]
+    assert len(play.ours("fence")) == 1
+    play.run(2, scheduling=False)
+    assert play.ours("fence") == []
+
+
+def test_where_a_place_is_free_and_no_room_no_latch_keeps_the_place() -> None:
+    """It was created and deleted again and again (seed 459 with headrooms)."""
+    play = in_use(pods=1)
+    assert [bool(each.gates) for each in play.ours("guardian")] == [True]
+    play.put(node("a", cpu=4, pods=10), pod("rival", cpu=1, node="a", phase="Running"))
+    play.run(120)
+    assert len(play.did(CreateLatch)) <= 1
+    assert play.ours("latch") == []

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headroom.core.actions import Action, Bind, DeletePod, MoveLatch, Nominate, Unavailable
+from headroom.core.actions import (
+    Action,
+    Bind,
+    DeletePod,
+    MoveLatch,
+    Nominate,
+    Outcome,
+    Unavailable,
+    WriteHoldStatus,
+)
 from headroom.core.claims import claim_of
 from headroom.core.names import SCHEDULER_NAME
 from headroom.core.objects import Pod
@@ -137,3 +146,70 @@ def test_a_guardian_does_not_go_while_the_latch_for_the_rest_of_its_hold_is_miss
         used = play.pod("owner").requests["cpu"] if play.pod("owner").node else 0
         assert used + sum(each.requests["cpu"] for each in kept) >= 3000
     assert play.pod("owner").node == "a"
+
+
+def test_a_hold_says_that_it_is_not_held_before_its_latch_goes() -> None:
+    """The owner may not go to a cordoned node, and its hold said Available (seeds 1749, 2294)."""
+    play = lost(Bind)
+    (latch,) = play.ours("latch")
+    play.put(node("a", cpu=2, unschedulable=True))
+    play.done.clear()
+    play.run(30)
+    told = [
+        each
+        for each in play.done
+        if isinstance(each, WriteHoldStatus)
+        or (isinstance(each, DeletePod) and each.key == latch.key)
+    ]
+    phases = [each.status.phase if isinstance(each, WriteHoldStatus) else "gone" for each in told]
+    assert phases[:2] == ["Pending", "gone"]
+
+
+def test_a_status_that_is_refused_keeps_the_latch() -> None:
+    play = lost(Bind)
+    play.put(node("a", cpu=2, unschedulable=True))
+    play.answer = lambda action: (
+        Unavailable("timed out") if isinstance(action, WriteHoldStatus) else None
+    )
+    play.run(60)
+    assert len(play.ours("latch")) == 1
+    play.answer = None
+    play.run(60)
+    assert play.ours("latch") == []
+
+
+def test_a_hold_whose_owner_may_not_have_it_goes_elsewhere_and_the_owner_with_it() -> None:
+    play = lost(Bind)
+    play.put(node("a", cpu=2, unschedulable=True), node("b", cpu=2))
+    play.run(30)
+    assert play.pod("owner").node == "b"
+    assert play.ours("latch") == []
+
+
+def test_a_latch_that_came_after_the_end_of_its_guardian_is_not_trusted_at_once() -> None:
+    """kube-scheduler was giving the room to another pod, and a guardian was bound (seed 873)."""
+    play = Play(node("a", cpu=2), hold("h", cpu=2, memory=0))
+    play.run()
+    (guardian,) = play.ours("guardian")
+
+    def in_between(action: Action) -> Outcome | None:
+        if isinstance(action, Nominate) and guardian.key in play.toy.pods:
+            play.toy.remove(guardian)
+        return None
+
+    play.answer = in_between
+    play.put(owner())
+    play.round()
+    assert len(play.ours("latch")) == 1
+    play.toy.remove(play.pod("owner"))
+    play.run(0.4, scheduling=False)
+    assert play.ours("guardian") == []
+    play.run(1, scheduling=False)
+    assert [each.node for each in play.ours("guardian")] == ["a"]
+
+
+def test_a_latch_that_took_over_from_its_guardian_is_trusted_at_once() -> None:
+    play = lost(Bind)
+    play.toy.remove(play.pod("owner"))
+    play.run(0.1, scheduling=False)
+    assert [each.node for each in play.ours("guardian")] == ["a"]

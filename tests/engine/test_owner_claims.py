@@ -19,6 +19,7 @@ from headroom.core.names import (
     WAIT_ANNOTATION,
 )
 from headroom.core.objects import Pod
+from headroom.core.plan import Work
 from tests.builders import hold, node, pod
 from tests.engine.play import Play
 
@@ -174,6 +175,20 @@ def test_an_owner_deleted_on_its_way_costs_nothing_but_time() -> None:
     play.run()
     assert [each.node for each in play.ours("guardian")] == ["a"]
     assert play.hold("h").status.phase == "Available"
+
+
+def test_the_guardian_of_an_owner_that_lost_its_nomination_does_not_go() -> None:
+    """A more important pod preempts there, and kube-scheduler clears the nominations below it."""
+    play = held(H, cpu=1)
+    play.put(gated())
+    (sequence,) = [each for each in play.plan() if each.work is Work.DOOR1]
+    for action in sequence.steps[0]:
+        play.engine.settle(action, play.toy.perform(action), play.now)
+    play.tell()
+    assert play.engine.halts(sequence, 1, play.now) == ""
+    play.put(replace(play.pod("p"), nominated=""))
+    play.tell()
+    assert play.engine.halts(sequence, 1, play.now) == "owner default/p is not nominated any more"
 
 
 def test_a_hold_that_expires_in_the_middle_lets_nobody_wait_for_ever() -> None:

@@ -6,6 +6,7 @@ leaves writes out, and adds some. What the operator decides is as shipped.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
 
 import pytest
@@ -160,6 +161,36 @@ def test_an_owner_at_the_gate_that_is_not_nominated_is_found(world: SimWorld) ->
     found = owner_comes(world, gated=True)
     short = "Hold/default/h: 1000 cpu of what is promised on a is not counted"
     assert short in found
+
+
+class Slow(Reckless):
+    """Sends the deletion of a guardian a moment after somebody has deleted its owner."""
+
+    def __init__(self, inner: Cluster, world: SimWorld, pause: float) -> None:
+        super().__init__(inner, nothing, nothing)
+        self._world = world
+        self._pause = pause
+
+    async def perform(self, action: Action) -> Outcome:
+        if isinstance(action, DeletePod) and self._world.get("Pod", "default", "owner"):
+            self._world.delete("Pod", "default", "owner", grace=0)
+            if self._pause:
+                await asyncio.sleep(self._pause)
+        return await super().perform(action)
+
+
+@pytest.mark.parametrize(("pause", "breaches"), [(0.0, 0), (0.1, 1)])
+def test_an_owner_that_is_deleted_is_an_excuse_only_before_the_operator_is_shown_that(
+    world: SimWorld, pause: float, breaches: int
+) -> None:
+    world.apply(hold("h", cpu=1))
+    world.start_operator(
+        lambda cluster, clock: Operator(Slow(cluster, world, pause), clock, Engine(Policy()))
+    )
+    world.run_for(10)
+    found = owner_comes(world, gated=True)
+    short = "Hold/default/h: 1000 cpu of what is promised on a is not counted"
+    assert found == [short] * breaches
 
 
 def test_a_slot_that_is_given_up_and_then_given_away_is_found(world: SimWorld) -> None:

@@ -354,10 +354,10 @@ def _make(
     rest = _common(size, view.taken_over)
     if rest and status.owners and view.node and not view.grows:  # It has grown meanwhile.
         return HoldDecision(status, put_back(hold, view.node, rest))
-    young = view.latched is not None and not size.fits_in(view.latched)
     if view.pinned and view.lodgers and not view.whole:
         return HoldDecision(status)
-    if view.pinned and view.claimed and (view.passing or young):
+    small = view.latched is not None and not size.fits_in(view.latched)
+    if view.young or (view.pinned and view.claimed and (view.passing or small)):
         return HoldDecision(status)  # A latch keeps its room, and will be trusted in a moment.
     if view.estate is not None and view.latched is None and size.fits_in(view.estate.requests):
         return HoldDecision(status, shrink(hold, view.estate, size, policy.namespace))

@@ -39,6 +39,7 @@ class PodMemory:
     shown_since: datetime | None = None
     unmounted_since: datetime | None = None  # its volume claims forbid every node since then
     binding_since: datetime | None = None  # its volumes were asked for then
+    took_over: tuple[str, ...] = ()  # node and claims with which a latch took over from a guardian
     told: str = ""  # what people were last told of it
 
 

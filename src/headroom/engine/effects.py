@@ -36,6 +36,7 @@ from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence
 from headroom.core.subjects import Subject, pod_subject
 from headroom.engine.assumptions import LIFETIME, Assumed
+from headroom.engine.doors.taken_over import note_guardian_gone
 from headroom.engine.ledger import Ledger
 from headroom.engine.pending_guardians import left
 from headroom.engine.volumes import wrote
@@ -65,6 +66,7 @@ def assume(ledger: Ledger, action: Action, outcome: Done, now: datetime) -> None
             cleared = "" if nominated else None
             _change(ledger, key, now, Assumed(until, claimed="", nominated=cleared))
         case DeletePod(key=key, uid=uid):
+            note_guardian_gone(ledger, key, uid, by_us=True)
             ledger.lose_pod(key, uid)
             ledger.assumptions.note(uid, now, Assumed(until, gone=True))
         case EndPod(key=key, at=at):

@@ -92,6 +92,11 @@ def _view(ledger: Ledger, node: str, now: datetime) -> FenceView:
         frozenset(pod.key for pod in frozen.nominated if pod.key in ledger.latches),
         Counter({home: len(keys) for home, keys in ledger.index.all(By.FENCE_FOR).items()}),
         _place_latch(ledger, node),
+        frozenset(
+            pod.uid
+            for pod in ledger.state.pods_on(node)
+            if pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN
+        ),
     )
 
 

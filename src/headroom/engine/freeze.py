@@ -17,6 +17,7 @@ from headroom.core.node.kept_room import could_have_back
 from headroom.core.node.view import HoldRoom, NodeView, StandingFence, is_claim
 from headroom.core.objects import Key, Pod
 from headroom.core.subjects import fence_subject, node_subject, pod_subject
+from headroom.engine.doors.taken_over import took_over
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import labels_around, unfit
 
@@ -42,6 +43,7 @@ def hold_room(ledger: Ledger, hold: Hold) -> HoldRoom:
             for line in claims_on(latch)
             if _is_bound_by_us(ledger, line.owner, line.uid)
         },
+        frozenset(latch.key for latch in latches if took_over(ledger, latch)),
     )
 
 

@@ -151,6 +151,7 @@ class HoldController:
             claimed=kept.claimed,
             placeless=kept.placeless,
             grows=kept.grows,
+            young=kept.young,
             room_changes_at=kept.wake_at,
             rest=rest_of(ledger, hold, view.memory.preempted_on, told.standing),
             homeless=node in ledger.gone_nodes,

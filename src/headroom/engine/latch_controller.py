@@ -18,7 +18,7 @@ from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence
 from headroom.core.quotas.charges import is_charge
 from headroom.core.resources import EMPTY, TOO_MANY_PODS, Resources
-from headroom.core.subjects import ANY_ROOM, hold_subject, node_changed, pod_subject
+from headroom.core.subjects import ANY_ROOM, Topic, hold_subject, node_changed, pod_subject
 from headroom.engine.conflicts.preemption import victims_under
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import labels_around, unfit
@@ -55,6 +55,9 @@ def remember(ledger: Ledger, latch: Pod, memory: LatchMemory) -> None:
     ledger.latch_memory[latch.uid] = memory
     if before.reusable != memory.reusable:
         file_pod(ledger, latch)
+    if memory.given_up and not before.given_up:
+        for hold in _holds_of(ledger, latch):
+            ledger.agenda.touch(hold_subject(hold.parent))
 
 
 def latched(ledger: Ledger, owner: Pod) -> bool:
@@ -83,7 +86,7 @@ def latch_view(ledger: Ledger, latch: Pod, now: datetime) -> LatchView:
     waiting = [claim for claim in claims if ledger.waits(claim)]
     writing = any(ledger.agenda.busy(pod_subject(claim.owner)) for claim in waiting)
     opens = waiting if now >= firm_at and not writing else ()
-    holds = [ledger.holds[parent] for parent in parents_on(latch) if parent in ledger.holds]
+    holds = _holds_of(ledger, latch)
     guardians = (pod for hold in holds for pod in ledger.guardians_of(hold))
     fences = ledger.index.of(By.FENCE, node) if stands_for_fence(latch) else ()
     return LatchView(
@@ -98,6 +101,7 @@ def latch_view(ledger: Ledger, latch: Pod, now: datetime) -> LatchView:
         frozenset(pod.uid for pod in guardians if pod.node == node),
         coming=any(map(ledger.awaited, holds)),
         due=any(_is_due(ledger, hold, latch) for hold in holds),
+        bare=any(_is_bare(ledger, hold, latch) for hold in holds),
         fences=tuple(sorted(map(str, fences))),
         awaited=ledger.agenda.awaited(node_changed(node)),
     )
@@ -122,6 +126,27 @@ def _is_due(ledger: Ledger, hold: Hold, latch: Pod) -> bool:
         return True
     rest = keeps_rest(hold) and not is_short(hold, guardian)
     return rest and not size.fits_in(guardian.requests)
+
+
+def _is_bare(ledger: Ledger, hold: Hold, latch: Pod) -> bool:
+    """Whether a hold says that it is held on the node of a latch, and has no guardian there.
+
+    It says so until the API server has taken the status that says otherwise. A node without a place
+    for one more pod keeps its room by itself.
+    """
+    node = latch.nominated
+    if hold.slot or hold.terminal or ledger.state.free_places(node) < 1:
+        return False
+    telling = ledger.agenda.busy(hold_subject(hold.parent, Topic.STATUS))
+    told = hold.status.phase == "Available" and hold.status.node == node
+    if not (told or telling) or any(pod.node == node for pod in ledger.guardians_of(hold)):
+        return False
+    return bool(to_keep(hold, ledger.claimants_of(hold)))
+
+
+def _holds_of(ledger: Ledger, latch: Pod) -> list[Hold]:
+    """The holds that a latch was made for, those that are there."""
+    return [ledger.holds[parent] for parent in parents_on(latch) if parent in ledger.holds]
 
 
 def _given_up(ledger: Ledger, claims: tuple[LatchClaim, ...]) -> Hold | None:

@@ -187,9 +187,9 @@ class Ledger:
         """Whether an owner is on its way into a hold: claimed, latched for, or about to be."""
         parent = str(hold.parent)
         latches = self.having(By.LATCH_OF_HOLD, parent)
-        lines = (line for latch in latches for line in claims_on(latch) if line.parent == parent)
+        lines = (line for latch in latches for line in self.awaited_by(latch))
         reserved = bool(self.parked.of(parent))
-        return reserved or self.awaited(hold) or any(map(self.waits, lines))
+        return reserved or self.awaited(hold) or any(line.parent == parent for line in lines)
 
     def awaited(self, hold: Hold) -> bool:
         """Whether an owner that carries a claim on a hold has no node yet."""
@@ -201,7 +201,7 @@ class Ledger:
     def latches_of(self, hold: Hold) -> tuple[Pod, ...]:
         """Latches that keep room for this hold itself, not for an owner on its way."""
         pods = self.having(By.LATCH_OF_HOLD, str(hold.parent))
-        return tuple(pod for pod in pods if not any(map(self.waits, claims_on(pod))))
+        return tuple(pod for pod in pods if not any(self.awaited_by(pod)))
 
     def bound_by_us(self, pod: Pod) -> bool:
         """Whether it is we who give a pod its node, once it claims: at the second door."""
@@ -256,6 +256,11 @@ class Ledger:
         node = hold.template.node or self.memory[str(hold.parent)].node
         seated = self.claimants_of(hold, lodgers=True)
         return tuple(pod for pod in seated if pod.occupies_node and pod.node == node)
+
+    def awaited_by(self, latch: Pod) -> Iterator[LatchClaim]:
+        """The claims of a latch whose owners are to come; none once it has given them up."""
+        given_up = self.latch_memory[latch.uid].given_up
+        return filter(self.waits, () if given_up else claims_on(latch))
 
     def waits(self, line: LatchClaim) -> bool:
         """Whether the owner that a latch names is still without a node."""

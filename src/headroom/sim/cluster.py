@@ -59,6 +59,7 @@ class SimCluster:
         self._recorder = EventRecorder()
         self._feeds: list[Feed] = []
         self._cut = False
+        self._stream: _Stream | None = None
 
     def cut(self) -> None:
         """Block everything in both directions."""
@@ -79,7 +80,7 @@ class SimCluster:
     async def watch(self) -> AsyncGenerator[Event, None]:
         """Yield everything that exists, then `Synced`, then every change."""
         await self._wire()
-        stream = _Stream(self._stage, self._name, self._feeds)
+        self._stream = stream = _Stream(self._stage, self._name, self._feeds)
         speech = self._stage.store.registry.speech
         speech.avoid(self._preempting(speech))
         for resource in speech.resources:
@@ -119,7 +120,9 @@ class SimCluster:
         return replace(outcome, message=with_limit_range(outcome.message, namespace, ranges))
 
     async def _request(self, write: Write) -> Outcome:
+        knows = self._stream.shown if self._stream is not None else 0
         await self._wire()
+        self._stage.server.knows = knows
         outcome = self._answer(write)
         self._on_write(write, outcome)
         await self._wire()
@@ -170,6 +173,7 @@ class _Stream:
         self._name = name
         self._feeds = feeds
         self._followed: set[str] = set()
+        self.shown = stage.store.version  # the last version of a pod that was delivered
 
     def follow(self, kind: str) -> None:
         """Send the existing objects of a kind, and from now on its changes."""
@@ -183,6 +187,8 @@ class _Stream:
             self._tell(stage.store.as_added(obj))
 
     def _deliver(self, change: ObjectChange) -> None:
+        if change.ref.kind == "Pod":
+            self.shown = int(change.obj["metadata"]["resourceVersion"])
         self._tell(change)
         self.arrived.set()
 

@@ -34,13 +34,14 @@ from headroom.core.policy import Policy
 from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import changed_pod, node_of
-from headroom.sim.api.store import STATUS, ObjectChange, Verb
+from headroom.sim.api.store import GOING, STATUS, ObjectChange, Verb
 from headroom.sim.api.values import Ref, dig
 from headroom.wire.errors import DecodeError
 
 WAIT = Policy().latch_linger
 Known = tuple[Pod, Shown]
 Promised = tuple[str, Resources]  # with the uid of the hold's object
+Lost = tuple[int, RoomClaim]  # a nomination that is gone, with the version of the store
 
 
 class SafetyCheck:
@@ -54,6 +55,9 @@ class SafetyCheck:
         self._pods: dict[str, Known] = {}  # by uid: pods that belong to a hold
         self._on: dict[str, dict[str, None]] = {}  # node → their uids
         self._promised: dict[str, dict[str, Promised]] = {}  # node → hold
+        self._where: dict[str, dict[str, None]] = {}  # hold → nodes on which it was promised room
+        self._followed: dict[str, None] = {}  # kinds of holds
+        self._lost: dict[tuple[str, str], list[Lost]] = {}  # by node and hold
         self._slots: dict[str, Hold] = {}  # by parent, derived from their guardians
         self._bare: dict[tuple[str, str], None] = {}  # slots given up, by node and hold
         self._holds: dict[str, tuple[str, Hold | None]] = {}  # by parent, with their version
@@ -64,6 +68,17 @@ class SafetyCheck:
         """Drop the promises of a deleted node: a new node of the same name is another one."""
         if change.verb is Verb.DELETED:
             self._promised.pop(str(change.obj["metadata"]["name"]), None)
+
+    def _on_hold(self, change: ObjectChange) -> None:
+        """Update the promises to a hold that says how it stands: it may say that it is not held."""
+        parent, now = "/".join(change.ref), self._stage.clock.now()
+        for node in tuple(self._where.get(parent, ())):
+            if parent in self._promised.get(node, ()):
+                self._promise(node, parent, RoomChange(None, None), now)
+            else:
+                del self._where[parent][node]
+        if change.verb is Verb.DELETED:
+            self._where.pop(parent, None)
 
     def _on_pod(self, change: ObjectChange) -> None:
         uid = str(change.obj["metadata"]["uid"])
@@ -91,6 +106,7 @@ class SafetyCheck:
             self._note_promises(step, now)
         self._replace(uid, old, new)
         for step in changed:
+            self._note_lost(step)
             self._follow(step, now)
 
     def _is_owner(self, pod: Pod, old: Known | None) -> bool:
@@ -125,6 +141,29 @@ class SafetyCheck:
                 here = self._claims_of(node, parent)
                 known = promised_before(promised, hold, here, now - WAIT, now)
                 self._promised.setdefault(node, {})[parent] = hold.parent.uid, known
+                self._where.setdefault(parent, {})[node] = None
+
+    def _note_lost(self, change: RoomChange) -> None:
+        """Remember a nomination that somebody else took away, with its owner or without."""
+        claim = change.before
+        if change.by_us or claim is None or change.after is not None:
+            return
+        if claim.by is KeptBy.NOMINATED:
+            lost = self._stage.store.version, claim
+            self._lost.setdefault((claim.node, claim.holds[0]), []).append(lost)
+
+    def _not_known(self, changed: RoomClaim) -> list[RoomClaim]:
+        """Nominations that kept the room of a guardian, as far as the operator knew.
+
+        No request can depend on two objects. An owner may lose its nomination (somebody deletes it,
+        or a more important pod preempts there) while the deletion of its guardian is on its way, or
+        before the watch has shown that. What the watch had shown when the operator sent the
+        deletion is no excuse.
+        """
+        if changed.by is not KeptBy.GUARDIAN:
+            return []
+        lost = self._lost.pop((changed.node, changed.holds[0]), [])
+        return [claim for version, claim in lost if version > self._stage.server.knows]
 
     def _follow(self, change: RoomChange, now: datetime) -> None:
         """Update the promises after one change, and check whether they are kept."""
@@ -152,9 +191,13 @@ class SafetyCheck:
         """A hold from its current object; a slot as derived from its guardian."""
         if "#" in parent or parent.count("/") != 2:
             return self._slots.get(parent)
-        obj = self._stage.store.get(Ref(*parent.split("/", 2)))
+        ref = Ref(*parent.split("/", 2))
+        obj = self._stage.store.get(ref)
         if obj is None:
             return None
+        if ref.kind not in self._followed:
+            self._followed[ref.kind] = None
+            self._stage.store.listen(ref.kind, self._on_hold, STATUS | GOING)
         version, known = str(dig(obj, "metadata", "resourceVersion")), self._holds.get(parent)
         if known is None or known[0] != version:
             try:
@@ -194,7 +237,8 @@ class SafetyCheck:
         promised = self._promised.setdefault(node, {})
         for parent in tuple(promised):
             self._promise(node, parent, nothing, now)
-        claims = self._claims(node)
+        unknown = self._not_known(changed)
+        claims = [*self._claims(node), *unknown]
         concerned = _together(changed, claims)
         promises = [
             promise(node, name, each, now)
@@ -212,6 +256,9 @@ class SafetyCheck:
                 promised.pop(parent, None)
             if not given_up and not moved:
                 self._tell(words)
+        for claim in unknown:  # Not promised any more: its hold has to find room anew.
+            uid, amount = promised.get(claim.holds[0], ("", EMPTY))
+            promised[claim.holds[0]] = uid, amount.minus(claim.amount)
 
     def _has_moved(self, node: str, parent: str, now: datetime) -> bool:
         """Whether a guardian on another node keeps everything that was promised to a hold here."""

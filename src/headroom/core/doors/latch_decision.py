@@ -35,7 +35,7 @@ class LatchMemory:
 
     `since` is when it had done what it was for; `use` says what that was, and `guardians` which
     guardians stood by then. With `reusable` it may be moved to another handover. It is `dismissed`
-    if somebody needs its node.
+    if somebody needs its node. `given_up`: its owners do not fit, and its holds go on without them.
     """
 
     use: tuple[str, ...] = ()
@@ -43,9 +43,12 @@ class LatchMemory:
     since: datetime | None = None
     reusable: bool = False
     dismissed: bool = False
+    given_up: bool = False
 
 
 NEW_LATCH = LatchMemory()
+LONGEST_DUE = 10
+"""How long a latch waits for a guardian that is due, in times of its linger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,8 @@ class LatchView:
            ├──(its volumes are not bound)──▶ volumes bound ──▶ as above   ▲
            ├──(it preempts)──▶ less important pods end ──▶ as above       │
            │       └──(it cannot, or is gone)──▶ latch of the hold ───────┤
-           └──(owner gone or does not fit)────────────────────────────────┘
+           ├──(owner gone)────────────────────────────────────────────────┤
+           └──(does not fit for a while)──▶ given up: hold held again ────┘
         settled ──(linger, and guardians that are due have come)──▶ reusable ──▶ moved or deleted
 
     `firm_at` is None as long as the watch has not shown it. `waiting`: an owner that it names has
@@ -66,8 +70,9 @@ class LatchView:
     one of them is in progress. `given_up` is a hold for which others gave way, and whose owner
     never came. `keeps_place`: it stands for a hold for as long as that waits. `guardians` stand on
     its node for holds that it was made for (by uid), `coming`: an owner of such a hold is on its
-    way, `due`: such a guardian is. `fences` are those in whose place it stands. `awaited`: somebody
-    waits for a change of its node.
+    way, `due`: such a guardian is. `bare`: such a hold still says that it is Available here, and
+    only this latch keeps it. `fences` are those in whose place it stands. `awaited`: somebody waits
+    for a change of its node.
     """
 
     latch: Pod
@@ -81,6 +86,7 @@ class LatchView:
     guardians: frozenset[str] = frozenset()
     coming: bool = False
     due: bool = False
+    bare: bool = False
     fences: tuple[str, ...] = ()
     awaited: bool = False
 
@@ -148,8 +154,11 @@ def _settled(view: LatchView, policy: Policy, now: datetime) -> LatchDecision:
     memory, since = _remembered(view, now)
     linger = policy.latch_linger
     gone_at = since + linger
-    if view.coming or (view.due and now < since + 10 * linger):
+    late = now >= since + LONGEST_DUE * linger
+    if view.coming or view.bare or (view.due and not late):
         gone_at = max(gone_at, now + linger)
+    if view.waiting and view.due and late:  # A hold does nothing while it expects its owner.
+        memory = replace(memory, given_up=True)
     if now < gone_at:
         return LatchDecision(memory, wake_at=gone_at)
     spare_until = gone_at + policy.latch_spare
@@ -162,13 +171,18 @@ def _settled(view: LatchView, policy: Policy, now: datetime) -> LatchDecision:
 def _remembered(view: LatchView, now: datetime) -> tuple[LatchMemory, datetime]:
     """Since when a latch is not needed: a guardian that was bound under it begins that anew.
 
-    Cycles of kube-scheduler that began before do not see that guardian, as with an owner.
+    Cycles of kube-scheduler that began before do not see that guardian, as with an owner. So does
+    an owner on its way: what it leaves of its hold is held again only after it has come.
     """
     latch, memory = view.latch, view.memory
     use = (latch.nominated, latch.annotations.get(CLAIMS_ANNOTATION, ""), *view.fences)
     same = memory.use == use and view.guardians <= memory.guardians
-    since = memory.since if memory.since is not None and same else now
-    return LatchMemory(use, view.guardians, since, dismissed=memory.dismissed), since
+    known = memory.since if same and not view.coming else None
+    since = known if known is not None else now
+    memory = LatchMemory(
+        use, view.guardians, since, dismissed=memory.dismissed, given_up=same and memory.given_up
+    )
+    return memory, since
 
 
 def keeps_place(latch: Pod, hold: Hold, users: Iterable[Pod], places: int) -> bool:

@@ -38,7 +38,8 @@ class HoldView:
     `node` is where its guardian was last seen; `promised` whether an owner is on its way into it;
     `latched` is what a latch of its own keeps there, nothing yet while it is too young to trust,
     or all that it may have where a fence keeps strangers off (`fenced`); `taken_over` is the part
-    of it that was a guardian's before, so that there is room for it; `passing` whether pods of
+    of it that was a guardian's before, so that there is room for it; `young` whether the latch of a
+    handover keeps it and is to be trusted in a moment; `passing` whether pods of
     ours count twice there just now; `grows` whether a larger guardian would fit. Of a guardian
     that is to be renewed: `may_renew` whether it is its turn, `beside` whether its successor fits
     beside it, `in_place` whether it fits where it stands, `crowded` whether a limit or a quota
@@ -55,6 +56,7 @@ class HoldView:
     taken_over: Resources = EMPTY
     fenced: bool = False
     room_changes_at: datetime | None = None  # when one of these answers changes by itself
+    young: bool = False
     passing: bool = False
     grows: bool = True
     may_renew: bool = True

@@ -56,13 +56,16 @@ class FenceMemory:
     """What is remembered of a node between two looks.
 
     `quiet_since`: its fence is not contested. `moving_since`: something is in progress there.
-    `fitting`: pods that wait and fit there now, and since when. `turn`: see `rivals`.
+    `fitting`: pods that wait and fit there now, and since when. `turn`: see `rivals`. `guardians`
+    (by uid) stand behind its fence, the last of them since `guarded_since`.
     """
 
     quiet_since: datetime | None = None
     moving_since: datetime | None = None
     fitting: Mapping[Key, datetime] = field(default_factory=lambda: NOTHING)
     turn: int = 0
+    guardians: frozenset[str] = frozenset()
+    guarded_since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,8 @@ class FenceView:
     `rivals` are refused pods that wait, those alike together; if `more` wait than are given here,
     the next `turn` is theirs.
     `moving` are holds with a handover or another write in progress. `fences_of` counts the fences
-    of each namespace. `latches` are the keys of the latches that are nominated to the node.
+    of each namespace. `latches` are the keys of the latches that are nominated to the node,
+    `guardians` the uids of the guardians that are bound to it.
     """
 
     node: NodeView
@@ -92,6 +96,7 @@ class FenceView:
     latches: frozenset[Key]
     fences_of: Mapping[str, int]
     place_latch: PlaceLatch = PlaceLatch()
+    guardians: frozenset[str] = frozenset()
 
     @property
     def rooms(self) -> tuple[HoldRoom, ...]:
@@ -115,12 +120,15 @@ def decide(view: FenceView, memory: FenceMemory, policy: Policy, now: datetime) 
     standing = [fence for fence in alive if not fence.finished]
     sequences = [take_down(fence) for fence in alive if fence.finished]
     ground, memory, wake_at = _ground(view, memory, bool(standing), policy, now)
+    memory, firm_at = _guarded(view, memory, bool(standing), policy, now)
     verdict = judge(ground, bool(standing), now, policy.fence_kept)
     wakes = [wake_at, verdict.wake_at]
     if not ground.settled and (standing or view.rivals):
         wakes.append(now + AGAIN)
     if not verdict.stands and view.node.arriving:
         wakes.append(now + AGAIN)  # A guardian is being bound behind the fence.
+    elif not verdict.stands and firm_at is not None and now < firm_at:
+        wakes.append(firm_at)
     elif not verdict.stands:
         sequences += [take_down(fence) for fence in standing]
     elif not known:
@@ -128,6 +136,21 @@ def decide(view: FenceView, memory: FenceMemory, policy: Policy, now: datetime) 
         sequences += begun
         wakes.append(again)
     return FenceDecision(tuple(sequences), earliest(*wakes), memory)
+
+
+def _guarded(
+    view: FenceView, memory: FenceMemory, fenced: bool, policy: Policy, now: datetime
+) -> tuple[FenceMemory, datetime | None]:
+    """From when on every cycle of kube-scheduler counts all guardians behind a fence.
+
+    A cycle that began before one of them was bound does not, and only the fence keeps it off.
+    """
+    if not fenced:
+        return replace(memory, guardians=frozenset(), guarded_since=None), None
+    same = view.guardians <= memory.guardians
+    since = memory.guarded_since if same and memory.guarded_since is not None else now
+    memory = replace(memory, guardians=view.guardians, guarded_since=since)
+    return memory, since + policy.latch_linger
 
 
 def _put_up(
@@ -191,7 +214,14 @@ def _ground(
         wake_at = earliest(wake_at, max(min(until for _, until in chances), now + AGAIN))
     quiet_since = None if contested or not fenced else memory.quiet_since or now
     ground = Ground(contested, usable, settled, quiet_since)
-    return ground, FenceMemory(quiet_since, moving_since, told or NOTHING, view.turn), wake_at
+    memory = replace(
+        memory,
+        quiet_since=quiet_since,
+        moving_since=moving_since,
+        fitting=told or NOTHING,
+        turn=view.turn,
+    )
+    return ground, memory, wake_at
 
 
 def _is_moving(view: FenceView, policy: Policy, now: datetime) -> bool:

@@ -37,7 +37,8 @@ class KeptRoom:
     guardian had before. With `passing`, room that counts twice will soon count once. `whole`: all
     of a slot fits beside the owners that use it. `claimed`: a latch keeps the claim of a slot.
     `placeless`: no pod has a place on the node for the rest of the hold. `grows`: what owners do
-    not use fits on the node. `wake_at` is when one of these answers changes by itself.
+    not use fits on the node. `young`: a latch of a handover keeps it, and is trusted in a moment.
+    `wake_at` is when one of these answers changes by itself.
     """
 
     latched: Resources | None
@@ -48,6 +49,7 @@ class KeptRoom:
     claimed: bool
     placeless: bool
     grows: bool
+    young: bool
     wake_at: datetime | None
 
 
@@ -68,6 +70,9 @@ def kept_room(
         claimed=lasting and is_claimed(room),
         placeless=lasting and not pinned,
         grows=could_hold_all(view, room, fenced is not None, now),
+        young=any(
+            claims_on(latch) and not _is_firm(room, latch, now) for latch in _latches_on(view, room)
+        ),
         wake_at=earliest(
             fenced if fenced is not None and now < fenced else None,
             firm_later(view, room, now),
@@ -142,8 +147,8 @@ def latched(
 ) -> Resources | None:
     """What a latch keeps for a hold on its node; None without a latch. A fence makes it needless.
 
-    A latch that is being moved keeps nothing. The latch of a handover took the room over from a
-    guardian; any other must have been nominated for a while before it keeps free room.
+    A latch that is being moved keeps nothing. One that took the room over from a guardian keeps it
+    at once; any other must have been nominated for a while before it keeps free room.
     """
     if fenced is not None and now >= fenced:
         sizes = (room.hold.template.pod, *room.guardians)
@@ -167,7 +172,7 @@ def firm_later(view: NodeView, room: HoldRoom, now: datetime) -> datetime | None
     to_come = (
         room.firm_from.get(latch.key)
         for latch in _latches_on(view, room)
-        if latch.nominated and latch.key not in room.moving and not claims_on(latch)
+        if latch.nominated and latch.key not in (*room.moving, *room.took_over)
     )
     return earliest(*(moment for moment in to_come if moment is not None and moment > now))
 
@@ -188,7 +193,7 @@ def _is_firm(room: HoldRoom, latch: Pod, now: datetime) -> bool:
     if not latch.nominated or latch.key in room.moving:
         return False
     firm = room.firm_from.get(latch.key)
-    return bool(claims_on(latch)) or (firm is not None and now >= firm)
+    return latch.key in room.took_over or (firm is not None and now >= firm)
 
 
 def could_hold_all(view: NodeView, room: HoldRoom, fenced: bool, now: datetime) -> bool:
@@ -231,16 +236,16 @@ def is_crowded(view: NodeView, room: HoldRoom) -> bool:
     """Whether owners of a reusable hold left no place for the guardian of the rest.
 
     It stays so until that guardian has a place: a charge or a latch that was made for it says so.
+    If a place is free and the room is not, places are not what it lacks.
     """
     hold, guardians = room.hold, room.guardians
     if not returns(hold) or not view.name or any(pod.node for pod in guardians):
         return False
-    if not hold.pre_allocation and any(is_charge(pod) for pod in guardians):
-        return True
-    if any(users_on(latch) for latch in room.latches):
-        return True
-    users = room.users
-    rest = to_keep(hold, users)
+    charges = not hold.pre_allocation and any(is_charge(pod) for pod in guardians)
+    users, rest = room.users, to_keep(hold, room.users)
+    if charges or any(users_on(latch) for latch in room.latches):
+        without = room.latch_keys | view.claim_keys | view.unsettled
+        return view.unfit(_of_size(room, rest), without) in (None, TOO_MANY_PODS)
     if not users or not rest or not goes_without_place(view, room):
         return False
     return view.unfit(_of_size(room, rest), room.latch_keys | view.claim_keys) == TOO_MANY_PODS

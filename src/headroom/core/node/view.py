@@ -44,6 +44,7 @@ class HoldRoom:
     moving: frozenset[Key] = frozenset()  # latches that are being written
     firm_from: Mapping[Key, datetime] = field(default_factory=lambda: NOTHING)  # by latch
     bound_by_us: Mapping[LatchClaim, Resources] = field(default_factory=lambda: NOTHING)
+    took_over: frozenset[Key] = frozenset()  # latches that have their room from a guardian
 
     @property
     def name(self) -> str:

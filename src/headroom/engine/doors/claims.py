@@ -235,6 +235,8 @@ def _changed(ledger: Ledger, action: Bind | Ungate) -> str:
     if pod is None or pod.uid != action.uid or pod.deleted is not None:
         return f"owner {action.key} is gone"
     hold = gated_claim(ledger, pod) if isinstance(action, Ungate) else None
+    if hold is not None and not pod.nominated:
+        return f"owner {action.key} is not nominated any more"
     if hold is None or ledger.state.free_places(pod.nominated) < 1:
         return ""  # Without a place nothing keeps the rest of the hold: see `hold_state.full_node`.
     if nominated_owner(ledger, pod, hold).cannot_finish:

@@ -38,6 +38,7 @@ from headroom.engine.claim_index import Indexer, index_subject
 from headroom.engine.conflicts.preempted_guardians import note_preempted
 from headroom.engine.deleted_nodes import node_deleted
 from headroom.engine.doors.book import DoorBook
+from headroom.engine.doors.taken_over import note_guardian_gone
 from headroom.engine.fence_controller import pod_gone, pod_seen
 from headroom.engine.headrooms import followers
 from headroom.engine.headrooms.autoshapes import note_made
@@ -225,6 +226,7 @@ class Observer:
     def _lose_pod(self, key: Key, uid: str, now: datetime) -> None:
         ledger = self.ledger
         old = ledger.pods.get(key)
+        note_guardian_gone(ledger, key, uid)
         ledger.lose_pod(key, uid)
         ledger.slots.promises.lose(uid, now)
         self.standing.pods_changed()

@@ -49,6 +49,7 @@ class ApiServer:
         self.store = store
         self.notes: dict[str, None] = {}
         self.acting = ""  # the operator that sends the current write, if any
+        self.knows = 0  # the last version of a pod that it had been shown when it sent the write
 
     def get(self, ref: Ref) -> Json:
         obj = self.store.get(ref)
