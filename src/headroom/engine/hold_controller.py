@@ -24,8 +24,7 @@ from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work, latest
 from headroom.core.renewal import Guardians, is_due, told_apart
 from headroom.core.subjects import hold_subject, pod_subject
-from headroom.core.tickets import ticket_lifecycle
-from headroom.engine import guardian_pace, preallocation
+from headroom.engine import guardian_pace, preallocation, quotas
 from headroom.engine.conflicts.preempted_guardians import rest_of
 from headroom.engine.conflicts.reclaim import reclaim_of
 from headroom.engine.doors.released import ahead_of
@@ -39,7 +38,6 @@ from headroom.engine.memories import remember
 from headroom.engine.namespace_limits import limits_of, used_by_others
 from headroom.engine.overcommit import overbooked_around
 from headroom.engine.pending_guardians import may_make
-from headroom.engine.quotas import QuotaBook
 from headroom.engine.renewals import fits_beside, fits_in_place, turn_to_renew
 from headroom.engine.status_writer import StatusWriter
 
@@ -50,10 +48,9 @@ QUIET_START = timedelta(seconds=2)  # Most holds are Available by then: one writ
 class HoldController:
     """Looks after every hold, one at a time."""
 
-    def __init__(self, ledger: Ledger, publisher: StatusWriter, quotas: QuotaBook) -> None:
+    def __init__(self, ledger: Ledger, publisher: StatusWriter) -> None:
         self._ledger = ledger
         self._publisher = publisher
-        self._quotas = quotas
 
     def forget(self, hold: Hold) -> None:
         """A hold is gone."""
@@ -167,7 +164,7 @@ class HoldController:
         pins = ("", view.node, hold.template.node)
         return replace(
             view,
-            left=ticket_lifecycle.left_over(hold, ledger.pods),
+            left=hold.tenure.left_over(hold, ledger.pods) if hold.tenure is not None else None,
             leaves_room=leaves_room(ledger, hold, now),
             estate=estate,
             inherits=inherits,
@@ -191,7 +188,7 @@ class HoldController:
         view = limited(view, limits_of(ledger, hold.home), others)
         if wants_no_room(hold) or view.over_limit or has_room(view):
             return view
-        return replace(view, refused=self._quotas.refusal(hold, now))
+        return replace(view, refused=quotas.refusal(ledger, hold, now))
 
     def _charge(self, view: HoldView) -> None:
         """Tell the quotas what a hold takes of them, or that it waits for one."""
@@ -199,10 +196,10 @@ class HoldController:
         if wants_no_room(hold) or view.over_limit:
             return
         if has_room(view):
-            self._quotas.stands(hold)
+            quotas.stands(self._ledger, hold)
         else:
-            self._quotas.asks_anew(subject)
-            self._quotas.answered(hold, subject, view.refused)
+            quotas.asks_anew(self._ledger, subject)
+            quotas.answered(self._ledger, hold, subject, view.refused)
 
     def _renewing(self, view: HoldView, old: Pod, successor: Pod | None) -> HoldView:
         """The view of a hold whose guardian is to be renewed, with what stands in its way."""
