@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from headroom.core.quantity import parse_quantity
-from headroom.wire.durations import parse_duration
 from headroom.wire.schema import autoshapes, promises
 from headroom.wire.schema.notation import (
     OBJECT,
@@ -22,7 +21,15 @@ from headroom.wire.schema.notation import (
     of,
 )
 from headroom.wire.schema.promises import MOST_SLOTS
-from headroom.wire.schema.structural import DURATION_PATTERN, cel_at_most, scalar
+from headroom.wire.schema.structural import cel_at_most, scalar
+from headroom.wire.schema.terms import (
+    differs,
+    equals,
+    lacks,
+    longer_than_zero,
+    one_of,
+    rule,
+)
 
 _FOLLOWERS = ("slots", "perVolume", "fromAnnotation")
 _CRON_FIELD = "[0-9A-Za-z*?/,#-]+"
@@ -276,19 +283,14 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
     "HeadroomSpec": (
         *promises.ON_SPEC,
         *autoshapes.ON_SPEC,
-        SchemaRule(
-            "!has(self.size.percent) || !has(self.slot.template)",
+        rule(
+            lacks("size.percent") | lacks("slot.template"),
             "percent is of the replicas of a workload: name it in slot.from",
-            lambda spec: "percent" not in spec["size"] or "template" not in spec["slot"],
             at="size",
         ),
-        SchemaRule(
-            "self.slot.chunk != 'Node' || has(self.size.replicas) || has(self.size.percent)",
+        rule(
+            differs("slot.chunk", "Node") | one_of("size.replicas", "size.percent"),
             "chunk: Node goes with size.replicas and size.percent only",
-            lambda spec: (
-                spec["slot"].get("chunk") != "Node"
-                or any(name in spec["size"] for name in ("replicas", "percent"))
-            ),
             at="slot",
         ),
         SchemaRule(
@@ -309,18 +311,14 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
             at="limits",
             found=lambda spec: ", ".join(_too_small(spec)),
         ),
-        SchemaRule(
-            "self.mode == 'Preemptible' || has(self.owners) || has(self.slot.auto)",
+        rule(
+            equals("mode", "Preemptible") | one_of("owners", "slot.auto"),
             "missing: no pod could claim a slot; add at least one rule, or mode: Preemptible",
-            lambda spec: (
-                spec.get("mode") == "Preemptible" or "owners" in spec or "auto" in spec["slot"]
-            ),
             at="owners",
         ),
-        SchemaRule(
-            "self.mode != 'Preemptible' || !has(self.owners)",
+        rule(
+            differs("mode", "Preemptible") | lacks("owners"),
             "anything more important takes a Preemptible slot: leave owners out, or mode: Locked",
-            lambda spec: spec.get("mode") != "Preemptible" or "owners" not in spec,
             at="owners",
         ),
         SchemaRule(
@@ -368,23 +366,16 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
             lambda follow: len(given(follow, _FOLLOWERS)) < 2,
             found=lambda follow: f"has {' and '.join(given(follow, _FOLLOWERS))}",
         ),
-        SchemaRule(
-            "!has(self.deadline) || "
-            f"!self.deadline.matches('{DURATION_PATTERN}') || "
-            "duration(self.deadline) > duration('0s')",
+        rule(
+            lacks("deadline") | longer_than_zero("deadline"),
             "must be longer than 0: otherwise no slot is ever made",
-            lambda follow: (
-                "deadline" not in follow or parse_duration(follow["deadline"]).total_seconds() > 0
-            ),
             at="deadline",
         ),
     ),
     "HeadroomWindow": (
-        SchemaRule(
-            f"!self.duration.matches('{DURATION_PATTERN}') || "
-            "duration(self.duration) > duration('0s')",
+        rule(
+            longer_than_zero("duration"),
             "must be longer than 0: otherwise nothing is held",
-            lambda window: parse_duration(window["duration"]).total_seconds() > 0,
             at="duration",
         ),
     ),

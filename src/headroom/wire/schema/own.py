@@ -16,6 +16,7 @@ from typing import Any
 from headroom.core.names import API_VERSION
 from headroom.wire.schema import autoshapes, headrooms, promises
 from headroom.wire.schema.notation import OBJECT, Catalogue, Field, SchemaRule, kubernetes, of
+from headroom.wire.schema.terms import one_of, rule
 
 _NAME = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
 _KEY = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
@@ -236,11 +237,7 @@ def _cel_asks(holder: str) -> str:
 
 _RULES: dict[str, tuple[SchemaRule, ...]] = {
     "OwnerRule": (
-        SchemaRule(
-            " || ".join(f"has(self.{part})" for part in _PARTS),
-            f"an owner rule needs at least one of {', '.join(_PARTS)}",
-            lambda rule: any(part in rule for part in _PARTS),
-        ),
+        rule(one_of(*_PARTS), f"an owner rule needs at least one of {', '.join(_PARTS)}"),
     ),
     "OwnerObject": (
         SchemaRule(
