@@ -24,7 +24,7 @@ from headroom.dialects.capacitybuffer.schema import with_buffers
 from headroom.dialects.capacitybuffer.statuses import status_of
 from headroom.wire.kinds import POD_TEMPLATES
 from headroom.wire.objects.findings import Fields, Findings
-from headroom.wire.objects.metadata import parent_of
+from headroom.wire.objects.metadata import life_of, parent_of, version_of
 from headroom.wire.objects.podjson import CustomObject, JsonObject, Metadata
 from headroom.wire.objects.reader import ABSENT, Decoder, spelling
 from headroom.wire.objects.scales import ForeignKind
@@ -32,7 +32,6 @@ from headroom.wire.objects.templates import template_of
 from headroom.wire.objects.values import Makers, SpecReader
 from headroom.wire.schema.notation import kubernetes
 from headroom.wire.schema.promises import MOST_SLOTS
-from headroom.wire.times import bounded
 
 _MOST = 2**31 - 1
 
@@ -78,10 +77,7 @@ def _headroom(read: _BufferObject) -> Headroom:
         slot=Slot(source=given.get("pod_template_ref") or given.get("scalable_ref")),
         size=BufferSize(given.get("replicas"), given.get("percentage"), given.get("limits")),
         mode=PREEMPTIBLE,
-        created=bounded(metadata.creation_timestamp),
-        deleted=bounded(metadata.deletion_timestamp),
-        generation=metadata.generation or 1,
-        version=metadata.resource_version or "",
+        **life_of(metadata),
         status=status_of(spelling(read.status)),
         served=is_ours(given.get("provisioning_strategy", "")) and not _others(metadata),
         problems=findings.problems,
@@ -129,8 +125,7 @@ def _shape_of(read: _PodTemplateObject) -> Workload:
         replicas=0,
         template=template_of(Raw(template), metadata.namespace or "", findings),
         problems=findings.problems,
-        uid=metadata.uid or "",
-        version=metadata.resource_version or "",
+        **version_of(metadata),
         generation=metadata.generation or 1,
     )
 

@@ -18,6 +18,7 @@ from headroom.wire.objects.codec import Part
 from headroom.wire.objects.intern import Interned
 from headroom.wire.objects.podjson import CustomObject, JsonObject, Metadata
 from headroom.wire.objects.reader import Reader, spelling
+from headroom.wire.times import bounded
 
 KEPT_ANNOTATIONS: tuple[str, ...] = (f"{GROUP}/",)
 
@@ -44,6 +45,16 @@ def key_of(metadata: Metadata) -> Key:
 def version_of(metadata: Metadata) -> Json:
     """Which object it is, and which version of it: two attributes that most core values have."""
     return {"uid": metadata.uid or "", "version": metadata.resource_version or ""}
+
+
+def life_of(metadata: Metadata) -> Json:
+    """When an object of a custom kind was made and deleted, and which version this is."""
+    return {
+        "created": bounded(metadata.creation_timestamp),
+        "deleted": bounded(metadata.deletion_timestamp),
+        "generation": metadata.generation or 1,
+        "version": metadata.resource_version or "",
+    }
 
 
 def controller_of(metadata: Metadata) -> str:
