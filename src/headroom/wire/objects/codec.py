@@ -163,7 +163,6 @@ def text_or(usual: str) -> Part:
 TEXT = Part(str, "")
 NUMBER = Part(int, 0)
 COUNT = Part(int, None)  # None where nothing is said
-FLAG = Part(bool, False)
 SHARE = Part(float, 0.0)
 TEXTS = Part(list[str], (), tuple, list)
 TEXT_MAP = Part(dict[str, str], MappingProxyType({}))

@@ -21,7 +21,7 @@ from headroom.wire.schema.notation import (
     of,
 )
 from headroom.wire.schema.promises import MOST_SLOTS
-from headroom.wire.schema.structural import cel_at_most, scalar
+from headroom.wire.schema.structural import KEY_PATTERN, NAME_PATTERN, cel_at_most, scalar
 from headroom.wire.schema.terms import (
     differs,
     equals,
@@ -37,8 +37,6 @@ _CRON = (
     "^(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|"
     f"{_CRON_FIELD}( +{_CRON_FIELD}){{4}})$"
 )
-_NAME = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-_GATE = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
 # The API server compares amounts only where it knows that this is not much work.
 _FEW_AMOUNTS = {
     "maxProperties": 16,
@@ -131,7 +129,7 @@ TYPES: dict[str, dict[str, Field]] = {
     "SlotSource": {
         "apiVersion": of("=apps/v1|batch/v1!"),
         "kind": of("=DaemonSet|Deployment|Job|ReplicaSet|StatefulSet!"),
-        "name": of("string!", "The workload's name.", pattern=_NAME, maxLength=253),
+        "name": of("string!", "The workload's name.", pattern=NAME_PATTERN, maxLength=253),
     },
     "HeadroomSize": {
         "replicas": of("int32", "A fixed number.", minimum=0, maximum=MOST_SLOTS),
@@ -161,13 +159,13 @@ TYPES: dict[str, dict[str, Field]] = {
         ).needed("the part of the capacity that may be asked for"),
     },
     "SizeFollow": {
-        "gate": of("string!", "The name of the gate.", pattern=_GATE, maxLength=317),
+        "gate": of("string!", "The name of the gate.", pattern=KEY_PATTERN, maxLength=317),
         "slots": of("int32", "So many slots for each pod; 1.", minimum=1, maximum=32),
         "perVolume": of("FollowVolumes", "A slot for each of its bound volumes of a CSI driver."),
         "fromAnnotation": of(
             "string",
             "The pod's annotation that says how many, up to 32.",
-            pattern=_GATE,
+            pattern=KEY_PATTERN,
             maxLength=317,
         ),
         "deadline": of(
@@ -175,7 +173,7 @@ TYPES: dict[str, dict[str, Field]] = {
         ),
     },
     "FollowVolumes": {
-        "driver": of("string!", "The CSI driver's name.", pattern=_NAME, maxLength=253),
+        "driver": of("string!", "The CSI driver's name.", pattern=NAME_PATTERN, maxLength=253),
         "requests": of(
             "{}string", "By resource: the volume's attribute that says how much.", maxProperties=16
         ),
