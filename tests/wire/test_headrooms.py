@@ -20,7 +20,8 @@ from headroom.core.sizes.replicas import Replicas
 from headroom.core.sizes.utilization import Utilization
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.headrooms import decode_headroom, headroom_from
-from headroom.wire.objects.statuses import HEADROOM_STATUS
+from headroom.wire.objects.statuses import CONDITION, HEADROOM_STATUS, HOLD_STATUS
+from headroom.wire.schema.own import known
 from tests.wire.headroom_cases import BAD, EVERYTHING, FROM, GOOD, RIGHT, Case
 
 # A field that does not exist: of a stored object, the CRD may be newer than the operator.
@@ -238,3 +239,13 @@ def test_growth_in_a_status_is_read_whatever_number_stands_there(told: float, re
     status = headroom_from({**GOOD, "status": {"auto": {"chosen": chosen}}}).status
     assert status.auto is not None
     assert status.auto.chosen[0].growth == read
+
+
+def test_a_status_is_written_with_the_fields_that_its_schema_declares() -> None:
+    declared = known().types
+    for codec, name in (
+        (HOLD_STATUS, "HoldStatus"),
+        (HEADROOM_STATUS, "HeadroomStatus"),
+        (CONDITION, "HoldCondition"),
+    ):
+        assert set(codec.shape.__struct_fields__) == set(declared[name])

@@ -9,6 +9,10 @@ other's work.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache, partial
+from typing import Any
+
 import msgspec
 from msgspec import Raw
 
@@ -16,16 +20,18 @@ from headroom.core.headrooms.headrooms import Headroom, Slot, Workload, Workload
 from headroom.core.holds import PREEMPTIBLE
 from headroom.dialects.capacitybuffer.names import APPS, BATCH, BUFFERS, OURS, PEOPLE
 from headroom.dialects.capacitybuffer.rules.size import BufferSize, is_ours
+from headroom.dialects.capacitybuffer.schema import with_buffers
 from headroom.dialects.capacitybuffer.statuses import status_of
 from headroom.wire.kinds import POD_TEMPLATES
 from headroom.wire.objects.findings import Fields, Findings
-from headroom.wire.objects.metadata import parent_of
+from headroom.wire.objects.metadata import life_of, parent_of, version_of
 from headroom.wire.objects.podjson import CustomObject, JsonObject, Metadata
-from headroom.wire.objects.reader import ABSENT, Decoder, Reader, spelling
+from headroom.wire.objects.reader import ABSENT, Decoder, spelling
 from headroom.wire.objects.scales import ForeignKind
 from headroom.wire.objects.templates import template_of
+from headroom.wire.objects.values import Makers, SpecReader
+from headroom.wire.schema.notation import kubernetes
 from headroom.wire.schema.promises import MOST_SLOTS
-from headroom.wire.times import bounded
 
 _MOST = 2**31 - 1
 
@@ -43,36 +49,37 @@ class _BufferObject(CustomObject):
     metadata: _BufferMetadata | None = None
 
 
-class _BufferTemplateRef(JsonObject):
-    name: str | None = None
+def _workload(kind: str, name: str, api_group: str = "") -> WorkloadRef:
+    """The workload of a reference; for an unknown kind, an object with a scale subresource."""
+    if kind in APPS and api_group in ("", "apps"):
+        return WorkloadRef("apps/v1", kind, name)
+    if kind in BATCH and api_group == "batch":
+        return WorkloadRef("batch/v1", kind, name)
+    foreign = ForeignKind("" if api_group == "core" else api_group, kind)
+    return WorkloadRef(foreign.api_version, kind, name)
 
 
-class _ScalableRef(JsonObject):
-    api_group: str | None = None
-    kind: str | None = None
-    name: str | None = None
-
-
-_read_template_ref = Reader(_BufferTemplateRef)
-_read_scalable_ref = Reader(_ScalableRef)
+_MAKERS: Makers = {
+    "CapacityBufferTemplateRef": partial(WorkloadRef, "v1", POD_TEMPLATES.kind),
+    "CapacityBufferScalableRef": _workload,
+}
+_read_spec = SpecReader("CapacityBufferSpec", cache(lambda: with_buffers(kubernetes())), _MAKERS)
 
 
 def _headroom(read: _BufferObject) -> Headroom:
     metadata = read.metadata or _BufferMetadata()
     findings = Findings()
     spec = findings.fields(read.spec, "spec")
-    strategy = spec.text("provisioningStrategy")
+    given = _read_spec(spec)
+    _check(given, spec)
     return Headroom(
         parent=parent_of(read, BUFFERS),
-        slot=Slot(source=_source(spec)),
-        size=_size(spec),
+        slot=Slot(source=given.get("pod_template_ref") or given.get("scalable_ref")),
+        size=BufferSize(given.get("replicas"), given.get("percentage"), given.get("limits")),
         mode=PREEMPTIBLE,
-        created=bounded(metadata.creation_timestamp),
-        deleted=bounded(metadata.deletion_timestamp),
-        generation=metadata.generation or 1,
-        version=metadata.resource_version or "",
+        **life_of(metadata),
         status=status_of(spelling(read.status)),
-        served=is_ours(strategy or "") and not _others(metadata),
+        served=is_ours(given.get("provisioning_strategy", "")) and not _others(metadata),
         problems=findings.problems,
     )
 
@@ -85,39 +92,13 @@ def _others(metadata: _BufferMetadata) -> bool:
     )
 
 
-def _size(spec: Fields) -> BufferSize:
-    limits = spec.amounts("limits")
-    return BufferSize(
-        replicas=spec.number("replicas", 0, MOST_SLOTS),
-        percentage=spec.number("percentage", 0, _MOST),
-        limits=None if limits is None else tuple(sorted(limits.items())),
-    )
-
-
-def _source(spec: Fields) -> WorkloadRef | None:
-    template = spec.read(_read_template_ref, "podTemplateRef")
-    scalable = spec.read(_read_scalable_ref, "scalableRef")
-    findings = spec.findings
-    if template is not None and scalable is not None:
-        findings.add("spec", "has both podTemplateRef and scalableRef; remove one of them")
-    elif template is not None:
-        return WorkloadRef("v1", "PodTemplate", template.name or "")
-    elif scalable is not None:
-        return _workload(scalable)
-    elif not findings.problems:
-        findings.add("spec", "has neither podTemplateRef nor scalableRef: a chunk has no shape")
-    return None
-
-
-def _workload(ref: _ScalableRef) -> WorkloadRef:
-    """The workload of a reference; for an unknown kind, an object with a scale subresource."""
-    kind, group = ref.kind or "", ref.api_group or ""
-    if kind in APPS and group in ("", "apps"):
-        return WorkloadRef("apps/v1", kind, ref.name or "")
-    if kind in BATCH and group == "batch":
-        return WorkloadRef("batch/v1", kind, ref.name or "")
-    foreign = ForeignKind("" if group == "core" else group, kind)
-    return WorkloadRef(foreign.api_version, kind, ref.name or "")
+def _check(given: Mapping[str, Any], spec: Fields) -> None:
+    """Take down what the schema accepts and nobody can serve."""
+    if given.get("replicas", 0) > MOST_SLOTS:
+        spec.add("replicas", f"{given['replicas']} is above {MOST_SLOTS}, the most it may be")
+    if not spec.findings.problems and not {"pod_template_ref", "scalable_ref"} & given.keys():
+        told = "has neither podTemplateRef nor scalableRef: a chunk has no shape"
+        spec.findings.add("spec", told)
 
 
 # Errors in the spec of a buffer are in `problems`.
@@ -144,8 +125,7 @@ def _shape_of(read: _PodTemplateObject) -> Workload:
         replicas=0,
         template=template_of(Raw(template), metadata.namespace or "", findings),
         problems=findings.problems,
-        uid=metadata.uid or "",
-        version=metadata.resource_version or "",
+        **version_of(metadata),
         generation=metadata.generation or 1,
     )
 

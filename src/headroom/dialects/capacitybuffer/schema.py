@@ -11,7 +11,8 @@ from headroom.dialects.capacitybuffer.names import BUFFERS, OLDER_VERSION
 from headroom.dialects.capacitybuffer.rules.size import ACTIVE
 from headroom.wire.kinds import Json
 from headroom.wire.schema.crd import AGE, column, crd, crd_version
-from headroom.wire.schema.notation import OBJECT, Catalogue, Field, SchemaRule, kubernetes, of
+from headroom.wire.schema.notation import OBJECT, Catalogue, Field, kubernetes, of
+from headroom.wire.schema.terms import lacks, one_of, rule
 
 KIND = BUFFERS.kind
 
@@ -49,15 +50,13 @@ TYPES: Mapping[str, Mapping[str, Field]] = {
 }
 
 _RULES = (
-    SchemaRule(
-        "!has(self.podTemplateRef) || has(self.replicas) || has(self.limits)",
+    rule(
+        lacks("podTemplateRef") | one_of("replicas", "limits"),
         "a buffer with podTemplateRef needs replicas or limits",
-        lambda spec: "podTemplateRef" not in spec or "replicas" in spec or "limits" in spec,
     ),
-    SchemaRule(
-        "!has(self.podTemplateRef) || !has(self.scalableRef)",
+    rule(
+        lacks("podTemplateRef") | lacks("scalableRef"),
         "a buffer has podTemplateRef or scalableRef, not both",
-        lambda spec: "podTemplateRef" not in spec or "scalableRef" not in spec,
     ),
 )
 

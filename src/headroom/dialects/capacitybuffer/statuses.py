@@ -10,22 +10,15 @@ from headroom.dialects.capacitybuffer.names import BUFFERS
 from headroom.dialects.capacitybuffer.rules.size import ACTIVE
 from headroom.wire.kinds import Json
 from headroom.wire.objectpatches import whole_status
-from headroom.wire.objects.codec import NUMBER, Codec, Part
-from headroom.wire.objects.podjson import JsonObject
+from headroom.wire.objects.codec import NUMBER, TEXT, Codec
 from headroom.wire.objects.statuses import CONDITIONS
 from headroom.wire.writes import Write
 
-
-class _TemplateRef(JsonObject):
-    name: str | None = None
-
-
-_TEMPLATE = Part(_TemplateRef, "", lambda ref: ref.name or "", lambda name: {"name": name})
 _STATUS = Codec(
     HeadroomStatus,
     desired=NUMBER.named("replicas").always,
     conditions=CONDITIONS.always,
-    template=_TEMPLATE.named("podTemplateRef"),
+    template=TEXT.named("podTemplateRef.name"),
     template_generation=NUMBER.named("podTemplateGeneration"),
 )
 

@@ -7,42 +7,32 @@ The annotations contain JSON that people write. An error in one becomes part of 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from headroom.core.objects import NO_LABELS, NO_WISH, NodeTerm, Toleration, Wish
 from headroom.core.selector_validation import node_term_refusal, toleration_refusal
 from headroom.dialects.koordinator.names import AFFINITY, EXACT, IGNORED
 from headroom.wire.errors import DecodeError
+from headroom.wire.objects.codec import TEXT, TEXT_PAIRS, TEXTS, Codec
 from headroom.wire.objects.intern import Interned
-from headroom.wire.objects.placement import TolerationJson, toleration_of
-from headroom.wire.objects.podjson import JsonObject
-from headroom.wire.objects.reader import Reader
-from headroom.wire.objects.selectors import NodeSelectorTerm, node_term
+from headroom.wire.objects.placement import TOLERATION
+from headroom.wire.objects.selectors import node_terms
 
-
-class _Required(JsonObject):
-    reservation_selector_terms: list[NodeSelectorTerm] | None = None
-
-
-class _ReservationAffinity(JsonObject):
-    name: str | None = None
-    required_during_scheduling_ignored_during_execution: _Required | None = None
-    reservation_selector: dict[str, str] | None = None
-    tolerations: list[TolerationJson] | None = None
-
-
-class _Exact(JsonObject):
-    resource_names: list[str] | None = None
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_AFFINITY = Codec[Any](
+    dict,
+    name=TEXT,
+    terms=node_terms("reservationSelectorTerms").named(_REQUIRED),
+    selector=TEXT_PAIRS.named("reservationSelector"),
+    tolerations=TOLERATION.parts(),
+)
+_EXACT = Codec[Any](dict, exact=TEXTS.named("resourceNames"))
 
 
 class _SpelledWish(NamedTuple):
     affinity: str | None
     exact: str | None
     shuns: bool
-
-
-_read_affinity = Reader(_ReservationAffinity)
-_read_exact = Reader(_Exact)
 
 
 def wish_of(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Wish:
@@ -59,27 +49,16 @@ def wish_of(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Wish:
 def _read(spelled: _SpelledWish) -> Wish:
     needs_hold = spelled.affinity is not None
     try:
-        # An empty text counts as an empty object.
-        text = (spelled.affinity or "{}").encode(errors="replace")
-        affinity = _read_affinity(text, AFFINITY)
-        text = (spelled.exact or "{}").encode(errors="replace")
-        exact = _read_exact(text, EXACT)
+        affinity = _AFFINITY.decode(_text(spelled.affinity), AFFINITY)
+        exact = _EXACT.decode(_text(spelled.exact), EXACT)
     except DecodeError as error:
         problem = f"annotation {error.path}: {error.problem}"
         return Wish(needs_hold=needs_hold, shuns=spelled.shuns, problem=problem)
-    required = affinity.required_during_scheduling_ignored_during_execution
-    terms = required.reservation_selector_terms or () if required is not None else None
-    return _checked(
-        Wish(
-            needs_hold=needs_hold,
-            name=affinity.name or "",
-            selector=tuple(sorted((affinity.reservation_selector or {}).items())),
-            terms=None if terms is None else tuple(map(node_term, terms)),
-            tolerations=tuple(map(toleration_of, affinity.tolerations or ())),
-            exact=tuple(exact.resource_names or ()),
-            shuns=spelled.shuns,
-        )
-    )
+    return _checked(Wish(needs_hold=needs_hold, shuns=spelled.shuns, **affinity, **exact))
+
+
+def _text(annotation: str | None) -> bytes:
+    return (annotation or "").encode(errors="replace")
 
 
 def _checked(wish: Wish) -> Wish:

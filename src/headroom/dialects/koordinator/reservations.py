@@ -24,13 +24,13 @@ from headroom.dialects.koordinator.statuses import status_of
 from headroom.dialects.koordinator.templates import read_template
 from headroom.wire.durations import parse_duration
 from headroom.wire.objects.findings import Findings
-from headroom.wire.objects.metadata import labels_of
+from headroom.wire.objects.metadata import labels_of, life_of
 from headroom.wire.objects.owners import owner_rules
 from headroom.wire.objects.podjson import CustomObject, Metadata
 from headroom.wire.objects.reader import Decoder, spelling
 from headroom.wire.objects.values import SpecReader
 from headroom.wire.schema.notation import Catalogue, kubernetes
-from headroom.wire.times import bounded, format_time
+from headroom.wire.times import format_time
 
 DEFAULT_TTL = timedelta(hours=24)
 RESTRICTED = "Restricted"
@@ -70,11 +70,11 @@ def _hold(thing: CustomObject) -> Hold:
     if not spec.has("owners"):
         spec.add("owners", "is missing: no pod could use this; add at least one owner")
     given = dict(_read_spec(spec))
-    created, generation = bounded(metadata.creation_timestamp), metadata.generation or 1
+    life = life_of(metadata)
     # A negative ttl means that the reservation has ended at its creation.
     ttl = findings.parse(parse_duration, given.pop("ttl", None), spec.at("ttl"))
     ttl = DEFAULT_TTL if ttl is None else ttl
-    _remark_on_end(ttl, given.get("expires"), created, remarks)
+    _remark_on_end(ttl, given.get("expires"), life["created"], remarks)
     _remark_on_taints(given.get("taints", ()), remarks)
     candidates = given.pop("pre_allocation_policy", _PreAllocation())
     succeeds = given.get("pre_allocation", False)
@@ -90,12 +90,8 @@ def _hold(thing: CustomObject) -> Hold:
         ),
         template=resized(template, metadata, findings),
         owners=owners,
-        created=created,
         ttl=ttl,
         lodging=_guardian_namespace(template),
-        deleted=bounded(metadata.deletion_timestamp),
-        generation=generation,
-        version=metadata.resource_version or "",
         labels=labels_of(metadata),
         terms=replace(
             terms_of(metadata, findings, remarks),
@@ -105,9 +101,10 @@ def _hold(thing: CustomObject) -> Hold:
             tells_all=True,
             ends_with_node=True,
         ),
-        status=status_of(spelling(thing.status), created, generation),
+        status=status_of(spelling(thing.status), life["created"], life["generation"]),
         problems=findings.problems,
         remarks=remarks.problems,
+        **life,
         **given,
     )
     return on_its_side(hold)

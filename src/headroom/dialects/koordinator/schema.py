@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from headroom.dialects.koordinator.names import RESERVATIONS
 from headroom.wire.kinds import Json
 from headroom.wire.schema.crd import AGE, column, crd, crd_version
-from headroom.wire.schema.notation import OBJECT, Catalogue, Field, SchemaRule, kubernetes, of
+from headroom.wire.schema.notation import OBJECT, Catalogue, Field, kubernetes, of
+from headroom.wire.schema.terms import one_of, rule
 
 KIND = RESERVATIONS.kind
 CONTROLLER = {name: of("string!") for name in ("apiVersion", "kind", "name", "uid")}
@@ -82,11 +83,7 @@ TYPES: Mapping[str, Mapping[str, Field]] = {
 }
 
 _PARTS = ("object", "controller", "labelSelector")
-_NEEDS_A_PART = SchemaRule(
-    " || ".join(f"has(self.{part})" for part in _PARTS),
-    f"an owner needs at least one of {', '.join(_PARTS)}",
-    lambda owner: any(part in owner for part in _PARTS),
-)
+_NEEDS_A_PART = rule(one_of(*_PARTS), f"an owner needs at least one of {', '.join(_PARTS)}")
 
 
 def with_reservations(catalogue: Catalogue) -> Catalogue:

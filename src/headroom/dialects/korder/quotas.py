@@ -29,13 +29,13 @@ from headroom.dialects.korder.rules.limits import (
 from headroom.dialects.korder.rules.quota import KorderQuota
 from headroom.wire.objects.findings import Fields, Findings
 from headroom.wire.objects.reader import Decoder, Reader, spelling
-from headroom.wire.objects.selectors import Selector, label_selector
+from headroom.wire.objects.selectors import LABEL_SELECTOR
 from headroom.wire.times import bounded
 
 FINALIZER = "korder.dev/quota-finalizer"  # korder's own controller adds it; it protects nothing
 
 
-_read_selector = Reader(Selector)
+_read_selector = Reader(LABEL_SELECTOR.shape)
 _read_texts = Reader(list[str])
 _USED_BY = {
     "namespaces": NAMESPACE_LIST,
@@ -129,7 +129,7 @@ def _namespaces(scope: Fields) -> tuple[str, ...]:
 def _selector(scope: Fields, name: str) -> LabelSelector:
     if not scope.has(name):
         scope.add(name, "is missing: this type of scope needs it; {} selects everything")
-    selector = label_selector(scope.read(_read_selector, name) or Selector())
+    selector = LABEL_SELECTOR.value(scope.read(_read_selector, name) or LABEL_SELECTOR.shape())
     refusal = selector_refusal(selector)
     if refusal is not None:
         scope.add(name, refusal)

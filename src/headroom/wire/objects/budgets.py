@@ -8,38 +8,21 @@ from __future__ import annotations
 from typing import Any
 
 from headroom.core.eviction.budgets import Budget
-from headroom.core.objects import Key
 from headroom.wire.kinds import BUDGETS
-from headroom.wire.objects.podjson import JsonObject, Metadata
-from headroom.wire.objects.reader import Decoder
-from headroom.wire.objects.selectors import Selector, optional_selector
+from headroom.wire.objects.codec import NUMBER, Codec, Part
+from headroom.wire.objects.metadata import METADATA, key_of, version_of
+from headroom.wire.objects.podjson import Metadata
+from headroom.wire.objects.selectors import SELECTOR
 
 
-class _BudgetSpec(JsonObject):
-    selector: Selector | None = None
+def _budget(metadata: Metadata, **read: Any) -> Budget:
+    return Budget(key=key_of(metadata), **version_of(metadata), **read)
 
 
-class _BudgetStatus(JsonObject):
-    disruptions_allowed: int | None = None
-    disrupted_pods: dict[str, Any] | None = None
-
-
-class _BudgetObject(JsonObject):
-    metadata: Metadata | None = None
-    spec: _BudgetSpec | None = None
-    status: _BudgetStatus | None = None
-
-
-def _budget(read: _BudgetObject) -> Budget:
-    metadata, status = read.metadata or Metadata(), read.status or _BudgetStatus()
-    return Budget(
-        key=Key(metadata.namespace or "", metadata.name or ""),
-        selector=optional_selector((read.spec or _BudgetSpec()).selector),
-        allowed=status.disruptions_allowed or 0,
-        disrupted=frozenset(status.disrupted_pods or ()),
-        uid=metadata.uid or "",
-        version=metadata.resource_version or "",
-    )
-
-
-decode_budget = Decoder(BUDGETS.kind, _BudgetObject, _budget)
+decode_budget = Codec(
+    _budget,
+    metadata=METADATA,
+    selector=SELECTOR.named("spec.selector"),
+    allowed=NUMBER.named("status.disruptionsAllowed"),
+    disrupted=Part(dict[str, Any], frozenset(), frozenset).named("status.disruptedPods"),
+).decoder(BUDGETS.kind)

@@ -7,17 +7,14 @@ one becomes a Problem with its path, and everything else of the object is still 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime, timedelta
 from typing import TypeVar
 
 from msgspec import Raw
 
 from headroom.core.holds import Problem
 from headroom.wire.amounts import read_amounts
-from headroom.wire.durations import parse_duration
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.reader import ABSENT, Reader, join, spelling
-from headroom.wire.times import parse_time
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -27,7 +24,6 @@ _LIST = Reader(list[dict[str, Raw]])
 _TEXT = Reader(str)
 _FLAG = Reader(bool)
 _NUMBER = Reader(int)
-_DURATION: Reader[str | int] = Reader(str | int)  # type: ignore[arg-type]  # a union is no type
 
 
 class Findings:
@@ -141,16 +137,6 @@ class Fields:
         """Read a boolean."""
         return self.read(_FLAG, name)
 
-    def word(self, name: str, words: tuple[str, ...]) -> str:
-        """Read one of some words; the first of them is the default."""
-        word = self.text(name)
-        if word is None:
-            return words[0]
-        if word not in words:
-            self.add(name, f"{word!r} is not one of {', '.join(words)}")
-            return words[0]
-        return word
-
     def number(self, name: str, least: int, most: int) -> int | None:
         """Read an integer in this range."""
         number = self.read(_NUMBER, name)
@@ -158,23 +144,6 @@ class Fields:
             self.add(name, f"{number} is out of range; it may be {least} to {most}")
             return None
         return number
-
-    def duration(self, name: str, negative: str = "must not be negative") -> timedelta | None:
-        """Read a duration of zero or more; `negative` is the message for one that is less."""
-        written = self.read(_DURATION, name)
-        if isinstance(written, int) and written != 0:
-            self.add(name, f"{written} has no unit; write for example {written}s")
-            return None
-        text = str(written) if written is not None else None
-        duration = self.findings.parse(parse_duration, text, self.at(name))
-        if duration is not None and duration < timedelta():
-            self.add(name, negative)
-            return None
-        return duration
-
-    def time(self, name: str) -> datetime | None:
-        """Read an RFC 3339 time."""
-        return self.findings.parse(parse_time, self.text(name), self.at(name))
 
     def amounts(self, name: str) -> Mapping[str, int] | None:
         """Read a list of resources by name; a name with zero is kept."""

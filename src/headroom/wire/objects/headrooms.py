@@ -16,14 +16,13 @@ from headroom.core.sizes.replicas import NOTHING
 from headroom.wire.kinds import HEADROOMS
 from headroom.wire.objects import sizes, slots
 from headroom.wire.objects.findings import Findings
-from headroom.wire.objects.metadata import parent_of
+from headroom.wire.objects.metadata import life_of, parent_of
 from headroom.wire.objects.owners import owner_rules
 from headroom.wire.objects.podjson import CustomObject, Metadata
 from headroom.wire.objects.reader import Decoder, spelling
 from headroom.wire.objects.statuses import HEADROOM_STATUS
 from headroom.wire.objects.values import Makers, SpecReader
 from headroom.wire.schema.own import known
-from headroom.wire.times import bounded
 
 _MAKERS: Makers = {
     "HeadroomLimits": Limits,
@@ -46,10 +45,7 @@ def _headroom(headroom: CustomObject) -> Headroom:
         slot=slot,
         owners=owner_rules(spec.raw("owners"), findings, remarks),
         owners_given=spec.has("owners"),
-        created=bounded(metadata.creation_timestamp),
-        deleted=bounded(metadata.deletion_timestamp),
-        generation=metadata.generation or 1,
-        version=metadata.resource_version or "",
+        **life_of(metadata),
         status=HEADROOM_STATUS.read(spelling(headroom.status)),
         **given,
     )

@@ -11,7 +11,7 @@ from headroom.core.holds import Hold, Terms
 from headroom.core.objects import Taint
 from headroom.wire.kinds import HOLDS
 from headroom.wire.objects.findings import Findings
-from headroom.wire.objects.metadata import labels_of, parent_of
+from headroom.wire.objects.metadata import labels_of, life_of, parent_of
 from headroom.wire.objects.owners import owner_rules
 from headroom.wire.objects.podjson import CustomObject, Metadata
 from headroom.wire.objects.reader import Decoder, spelling
@@ -19,7 +19,6 @@ from headroom.wire.objects.statuses import HOLD_STATUS
 from headroom.wire.objects.templates import template_of
 from headroom.wire.objects.values import SpecReader
 from headroom.wire.schema.own import known
-from headroom.wire.times import bounded
 
 NATIVE_TERMS = Terms(takes_several=True)
 
@@ -44,10 +43,7 @@ def _hold(hold: CustomObject) -> Hold:
         parent=parent_of(hold, HOLDS),
         template=template,
         owners=owners,
-        created=bounded(metadata.creation_timestamp),
-        deleted=bounded(metadata.deletion_timestamp),
-        generation=metadata.generation or 1,
-        version=metadata.resource_version or "",
+        **life_of(metadata),
         labels=labels_of(metadata),
         terms=NATIVE_TERMS,
         remarks=remarks.problems,

@@ -12,11 +12,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from headroom.core.names import GROUP
-from headroom.core.objects import NO_LABELS, OwnerReference, Parent
-from headroom.wire.kinds import Resource
+from headroom.core.objects import NO_LABELS, Key, OwnerReference, Parent
+from headroom.wire.kinds import Json, Resource
+from headroom.wire.objects.codec import Part
 from headroom.wire.objects.intern import Interned
 from headroom.wire.objects.podjson import CustomObject, JsonObject, Metadata
 from headroom.wire.objects.reader import Reader, spelling
+from headroom.wire.times import bounded
 
 KEPT_ANNOTATIONS: tuple[str, ...] = (f"{GROUP}/",)
 
@@ -31,6 +33,33 @@ class _Reference(JsonObject):
 
 _read_texts = Reader(dict[str, str])
 _read_references = Reader(list[_Reference])
+
+
+METADATA = Part(Metadata, Metadata())  # of an object that a `Codec` reads
+
+
+def key_of(metadata: Metadata) -> Key:
+    return Key(metadata.namespace or "", metadata.name or "")
+
+
+def version_of(metadata: Metadata) -> Json:
+    """Which object it is, and which version of it: two attributes that most core values have."""
+    return {"uid": metadata.uid or "", "version": metadata.resource_version or ""}
+
+
+def life_of(metadata: Metadata) -> Json:
+    """When an object of a custom kind was made and deleted, and which version this is."""
+    return {
+        "created": bounded(metadata.creation_timestamp),
+        "deleted": bounded(metadata.deletion_timestamp),
+        "generation": metadata.generation or 1,
+        "version": metadata.resource_version or "",
+    }
+
+
+def controller_of(metadata: Metadata) -> str:
+    """The uid of the object that manages this one; empty where there is none."""
+    return next((each.uid for each in owners_of(metadata) if each.controller), "")
 
 
 def labels_of(metadata: Metadata) -> Mapping[str, str]:

@@ -8,15 +8,17 @@ another namespace is the operator's policy, so `core.owners` judges that.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from msgspec import Raw
 
 from headroom.core.holds import ControllerMatch, ObjectMatch, OwnerRule
 from headroom.core.objects import LabelSelector
 from headroom.core.selector_validation import selector_refusal
+from headroom.wire.objects.codec import COUNT, TEXT, Codec, Part
 from headroom.wire.objects.findings import Findings
-from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import Reader, spelling
-from headroom.wire.objects.selectors import Selector, label_selector
+from headroom.wire.objects.selectors import SELECTOR
 
 _IN_VAIN = "can never match"
 _HIGHEST_PRIORITY = 2_000_001_000  # system-node-critical
@@ -25,32 +27,46 @@ _LOWEST_PRIORITY = -(2**31)
 _NOT_DIRECT = {"Deployment": "ReplicaSets", "CronJob": "Jobs"}
 
 
-class _ObjectRule(JsonObject):
-    api_version: str | None = None
-    kind: str | None = None
-    name: str | None = None
-    namespace: str | None = None
-    uid: str | None = None
+class _PodRule(NamedTuple):
+    """A rule about the pod itself, with what it says of the pod's kind."""
+
+    match: ObjectMatch
+    kind: str
+    api_version: str
 
 
-class _Controller(JsonObject):
-    api_version: str | None = None
-    kind: str | None = None
-    name: str | None = None
-    uid: str | None = None
-    namespace: str | None = None
-    controller: bool | None = None
+class _Owner(NamedTuple):
+    object: _PodRule | None
+    controller: ControllerMatch | None
+    selector: LabelSelector | None
+    priority_at_least: int | None
 
 
-class _Owner(JsonObject):
-    object: _ObjectRule | None = None
-    controller: _Controller | None = None
-    label_selector: Selector | None = None
-    priority_at_least: int | None = None
-
-
+_CONTROLLER = Codec(
+    ControllerMatch,
+    api_version=TEXT,
+    kind=TEXT,
+    name=TEXT,
+    uid=TEXT,
+    namespace=TEXT,
+    controller=Part(bool, None),
+)
+_OWNER = Codec(
+    _Owner,
+    object=Codec(
+        lambda kind, api_version, **match: _PodRule(ObjectMatch(**match), kind, api_version),
+        kind=TEXT,
+        api_version=TEXT,
+        name=TEXT,
+        namespace=TEXT,
+        uid=TEXT,
+    ).part(),
+    controller=_CONTROLLER.part(),
+    selector=SELECTOR.named("labelSelector"),
+    priority_at_least=COUNT,
+)
 _read_owners = Reader(list[Raw])
-_read_owner = Reader(_Owner)
+_read_owner = Reader(_OWNER.shape)
 
 
 def owner_rules(raw: Raw, findings: Findings, remarks: Findings) -> tuple[OwnerRule, ...]:
@@ -62,8 +78,9 @@ def owner_rules(raw: Raw, findings: Findings, remarks: Findings) -> tuple[OwnerR
     vain = Findings()
     for index, each in enumerate(owners or ()):
         path = f"spec.owners[{index}]"
-        owner = findings.read(_read_owner, each, path)
-        if owner is not None:
+        read = findings.read(_read_owner, each, path)
+        if read is not None:
+            owner = _OWNER.value(read)
             rule = _rule(owner, index)
             if not _is_vain(rule, owner, path, findings, vain):
                 rules.append(rule)
@@ -85,29 +102,8 @@ def _is_vain(rule: OwnerRule, owner: _Owner, path: str, findings: Findings, vain
 
 
 def _rule(owner: _Owner, index: int) -> OwnerRule:
-    selector = owner.label_selector
-    return OwnerRule(
-        object=_object(owner.object) if owner.object is not None else None,
-        controller=_controller(owner.controller) if owner.controller is not None else None,
-        selector=label_selector(selector) if selector is not None else None,
-        priority_at_least=owner.priority_at_least,
-        index=index,
-    )
-
-
-def _object(match: _ObjectRule) -> ObjectMatch:
-    return ObjectMatch(match.name or "", match.namespace or "", match.uid or "")
-
-
-def _controller(match: _Controller) -> ControllerMatch:
-    return ControllerMatch(
-        api_version=match.api_version or "",
-        kind=match.kind or "",
-        name=match.name or "",
-        uid=match.uid or "",
-        namespace=match.namespace or "",
-        controller=match.controller,
-    )
+    pod = owner.object.match if owner.object is not None else None
+    return OwnerRule(pod, owner.controller, owner.selector, owner.priority_at_least, index=index)
 
 
 def _check_rule(rule: OwnerRule, owner: _Owner, path: str, findings: Findings) -> None:
@@ -123,15 +119,15 @@ def _check_rule(rule: OwnerRule, owner: _Owner, path: str, findings: Findings) -
         findings.add(f"{path}.priorityAtLeast", f"{_IN_VAIN}: no pod can have such a priority")
 
 
-def _check_object(match: _ObjectRule, path: str, findings: Findings) -> None:
-    if match.kind not in (None, "", "Pod"):
+def _check_object(pod: _PodRule, path: str, findings: Findings) -> None:
+    if pod.kind not in ("", "Pod"):
         findings.add(
             f"{path}.kind",
-            f"can never match: owners are pods, not {match.kind}; use controller or labelSelector",
+            f"can never match: owners are pods, not {pod.kind}; use controller or labelSelector",
         )
-    if match.api_version not in (None, "", "v1"):
+    if pod.api_version not in ("", "v1"):
         findings.add(f"{path}.apiVersion", "can never match: pods are of apiVersion v1")
-    if not (match.name or match.uid or match.namespace):
+    if pod.match == ObjectMatch():
         findings.add(path, "is empty; set name, namespace or uid")
 
 

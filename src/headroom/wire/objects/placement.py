@@ -6,7 +6,8 @@ work done for it. `pods` calls `placement_of`; nobody else needs to know the sha
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from msgspec import field
 
@@ -14,6 +15,7 @@ from headroom.core.objects import (
     ANYWHERE,
     HostPort,
     NodeAffinity,
+    NodeTerm,
     Placement,
     PodAffinity,
     PodTerm,
@@ -22,73 +24,67 @@ from headroom.core.objects import (
     Toleration,
     TopologySpread,
 )
+from headroom.wire.objects.codec import COUNT, NUMBER, TEXT, TEXTS, Codec, Part, text_or
 from headroom.wire.objects.intern import Interned
 from headroom.wire.objects.podjson import JsonObject, PodSpec
 from headroom.wire.objects.reader import Reader, spelling
-from headroom.wire.objects.selectors import (
-    NodeSelectorTerm,
-    Selector,
-    node_term,
-    optional_selector,
+from headroom.wire.objects.selectors import NODE_TERM, SELECTOR, node_terms
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+
+_PREFERRED_NODE = Codec(
+    PreferredNodeTerm, weight=NUMBER, term=NODE_TERM.part(NodeTerm()).named("preference")
 )
-
-
-class _NodeSelector(JsonObject):
-    node_selector_terms: list[NodeSelectorTerm] | None = None
-
-
-class _WeightedNodeTerm(JsonObject):
-    weight: int | None = None
-    preference: NodeSelectorTerm | None = None
-
-
-class _NodeAffinity(JsonObject):
-    required_during_scheduling_ignored_during_execution: _NodeSelector | None = None
-    preferred_during_scheduling_ignored_during_execution: list[_WeightedNodeTerm] | None = None
-
-
-class _PodTerm(JsonObject):
-    label_selector: Selector | None = None
-    topology_key: str | None = None
-    namespaces: list[str] | None = None
-    namespace_selector: Selector | None = None
-    match_label_keys: list[str] | None = None
-    mismatch_label_keys: list[str] | None = None
-
-
-class _WeightedPodTerm(JsonObject):
-    weight: int | None = None
-    pod_affinity_term: _PodTerm | None = None
-
-
-class _PodAffinity(JsonObject):
-    required_during_scheduling_ignored_during_execution: list[_PodTerm] | None = None
-    preferred_during_scheduling_ignored_during_execution: list[_WeightedPodTerm] | None = None
-
-
-class _Affinity(JsonObject):
-    node_affinity: _NodeAffinity | None = None
-    pod_affinity: _PodAffinity | None = None
-    pod_anti_affinity: _PodAffinity | None = None
-
-
-class TolerationJson(JsonObject):
-    key: str | None = None
-    operator: str | None = None
-    value: str | None = None
-    effect: str | None = None
-    toleration_seconds: int | None = None
-
-
-class _Spread(JsonObject):
-    max_skew: int | None = None
-    topology_key: str | None = None
-    when_unsatisfiable: str | None = None
-    label_selector: Selector | None = None
-    min_domains: int | None = None
-    node_affinity_policy: str | None = None
-    node_taints_policy: str | None = None
-    match_label_keys: list[str] | None = None
+_NODE_AFFINITY = Codec(
+    NodeAffinity,
+    required=node_terms().named(_REQUIRED),
+    preferred=_PREFERRED_NODE.parts().named(_PREFERRED),
+)
+_POD_TERM = Codec(
+    PodTerm,
+    selector=SELECTOR.named("labelSelector"),
+    topology_key=TEXT,
+    namespaces=replace(TEXTS, read=lambda names: tuple(sorted(names))),
+    namespace_selector=SELECTOR,
+    match_label_keys=TEXTS,
+    mismatch_label_keys=TEXTS,
+)
+_PREFERRED_POD = Codec(
+    PreferredPodTerm,
+    weight=NUMBER,
+    term=_POD_TERM.part(PodTerm(None, "")).named("podAffinityTerm"),
+)
+_POD_AFFINITY = Codec(
+    PodAffinity,
+    required=_POD_TERM.parts().named(_REQUIRED),
+    preferred=_PREFERRED_POD.parts().named(_PREFERRED),
+)
+_AFFINITY = Codec[Any](
+    dict,
+    node_affinity=_NODE_AFFINITY.part(NodeAffinity()),
+    pod_affinity=_POD_AFFINITY.part(PodAffinity()),
+    pod_anti_affinity=_POD_AFFINITY.part(PodAffinity()),
+)
+TOLERATION = Codec(
+    Toleration,
+    key=TEXT,
+    operator=text_or("Equal"),
+    value=TEXT,
+    effect=TEXT,
+    seconds=COUNT.named("tolerationSeconds"),
+)
+_SPREAD = Codec(
+    TopologySpread,
+    max_skew=Part(int, 1, lambda skew: skew or 1),
+    topology_key=TEXT,
+    when_unsatisfiable=text_or("DoNotSchedule"),
+    selector=SELECTOR.named("labelSelector"),
+    min_domains=COUNT,
+    node_affinity_policy=text_or("Honor"),
+    node_taints_policy=text_or("Ignore"),
+    match_label_keys=TEXTS,
+)
 
 
 class _Port(JsonObject):
@@ -99,9 +95,6 @@ class _Port(JsonObject):
 
 
 _read_node_selector = Reader(dict[str, str])
-_read_affinity = Reader(_Affinity)
-_read_tolerations = Reader(list[TolerationJson])
-_read_spread = Reader(list[_Spread])
 _read_ports = Reader(list[_Port])
 
 
@@ -154,88 +147,17 @@ def _opens_ports(text: bytes, host_network: bool | None) -> bool:
 
 
 def _read(spelled: _Spelling) -> Placement:
-    affinity = _read_affinity(spelled.affinity or b"{}", "spec.affinity")
     selector = _read_node_selector(spelled.node_selector or b"{}", "spec.nodeSelector")
-    tolerations = _read_tolerations(spelled.tolerations or b"[]", "spec.tolerations")
-    spread = _read_spread(spelled.spread or b"[]", "spec.topologySpreadConstraints")
     return Placement(
         node_selector=tuple(sorted(selector.items())),
-        node_affinity=_node_affinity(affinity.node_affinity),
-        pod_affinity=_pod_affinity(affinity.pod_affinity),
-        pod_anti_affinity=_pod_affinity(affinity.pod_anti_affinity),
-        spread=tuple(_spread(each) for each in spread),
-        tolerations=tuple(toleration_of(each) for each in tolerations),
+        spread=_SPREAD.decode_list(spelled.spread, "spec.topologySpreadConstraints"),
+        tolerations=TOLERATION.decode_list(spelled.tolerations, "spec.tolerations"),
         ports=_host_ports(spelled),
+        **_AFFINITY.decode(spelled.affinity, "spec.affinity"),
     )
 
 
 _placements: Interned[_Spelling, Placement] = Interned(_read, limit=512)
-
-
-def _node_affinity(affinity: _NodeAffinity | None) -> NodeAffinity:
-    if affinity is None:
-        return NodeAffinity()
-    required = affinity.required_during_scheduling_ignored_during_execution
-    preferred = affinity.preferred_during_scheduling_ignored_during_execution or ()
-    terms = (
-        tuple(node_term(term) for term in required.node_selector_terms or ()) if required else None
-    )
-    return NodeAffinity(
-        required=terms,
-        preferred=tuple(
-            PreferredNodeTerm(each.weight or 0, node_term(each.preference or NodeSelectorTerm()))
-            for each in preferred
-        ),
-    )
-
-
-def _pod_affinity(affinity: _PodAffinity | None) -> PodAffinity:
-    if affinity is None:
-        return PodAffinity()
-    required = affinity.required_during_scheduling_ignored_during_execution or ()
-    preferred = affinity.preferred_during_scheduling_ignored_during_execution or ()
-    return PodAffinity(
-        required=tuple(_pod_term(term) for term in required),
-        preferred=tuple(
-            PreferredPodTerm(each.weight or 0, _pod_term(each.pod_affinity_term or _PodTerm()))
-            for each in preferred
-        ),
-    )
-
-
-def _pod_term(term: _PodTerm) -> PodTerm:
-    return PodTerm(
-        selector=optional_selector(term.label_selector),
-        topology_key=term.topology_key or "",
-        namespaces=tuple(sorted(term.namespaces or ())),
-        namespace_selector=optional_selector(term.namespace_selector),
-        match_label_keys=tuple(term.match_label_keys or ()),
-        mismatch_label_keys=tuple(term.mismatch_label_keys or ()),
-    )
-
-
-def _spread(spread: _Spread) -> TopologySpread:
-    return TopologySpread(
-        max_skew=spread.max_skew or 1,
-        topology_key=spread.topology_key or "",
-        when_unsatisfiable=spread.when_unsatisfiable or "DoNotSchedule",
-        selector=optional_selector(spread.label_selector),
-        min_domains=spread.min_domains,
-        node_affinity_policy=spread.node_affinity_policy or "Honor",
-        node_taints_policy=spread.node_taints_policy or "Ignore",
-        match_label_keys=tuple(spread.match_label_keys or ()),
-    )
-
-
-def toleration_of(toleration: TolerationJson) -> Toleration:
-    """Make the core value; an empty operator means Equal."""
-    return Toleration(
-        key=toleration.key or "",
-        operator=toleration.operator or "Equal",
-        value=toleration.value or "",
-        effect=toleration.effect or "",
-        seconds=toleration.toleration_seconds,
-    )
 
 
 def _host_ports(spelled: _Spelling) -> tuple[HostPort, ...]:

@@ -6,60 +6,38 @@ Their own controller works both out in the status; until it has, a quota allows 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from headroom.core.amounts import amount
 from headroom.core.demand.quotaroom import ResourceQuota, ScopeRule
 from headroom.core.quantity import QuantityError
 from headroom.wire.kinds import RESOURCE_QUOTAS
-from headroom.wire.objects.podjson import JsonObject, Metadata
-from headroom.wire.objects.reader import Decoder
+from headroom.wire.objects.codec import TEXT, TEXTS, Codec, Part
+from headroom.wire.objects.metadata import METADATA, version_of
+from headroom.wire.objects.podjson import Metadata
 
 _PARTS = ("requests.", "limits.")
 
 
-class _Expression(JsonObject):
-    scope_name: str | None = None
-    operator: str | None = None
-    values: list[str] | None = None
-
-
-class _ScopeSelector(JsonObject):
-    match_expressions: list[_Expression] | None = None
-
-
-class _QuotaSpec(JsonObject):
-    scopes: list[str] | None = None
-    scope_selector: _ScopeSelector | None = None
-
-
-class _QuotaStatus(JsonObject):
-    hard: dict[str, str | int] | None = None
-    used: dict[str, str | int] | None = None
-
-
-class _QuotaObject(JsonObject):
-    metadata: Metadata | None = None
-    spec: _QuotaSpec | None = None
-    status: _QuotaStatus | None = None
-
-
-def _quota(read: _QuotaObject) -> ResourceQuota:
-    metadata, status = read.metadata or Metadata(), read.status or _QuotaStatus()
+def _quota(
+    metadata: Metadata,
+    scopes: tuple[str, ...],
+    chosen: tuple[ScopeRule, ...],
+    **amounts: Any,
+) -> ResourceQuota:
     return ResourceQuota(
         name=metadata.name or "",
-        hard=_amounts(status.hard),
-        used=_amounts(status.used),
-        scopes=_scopes(read.spec or _QuotaSpec()),
         namespace=metadata.namespace or "",
-        uid=metadata.uid or "",
-        version=metadata.resource_version or "",
+        scopes=(*map(ScopeRule, scopes), *chosen),
+        **version_of(metadata),
+        **amounts,
     )
 
 
-def _amounts(written: Mapping[str, str | int] | None) -> dict[str, int]:
+def _amounts(written: Mapping[str, str | int]) -> dict[str, int]:
     """Amounts by the quota's own names; one that cannot be read counts as not named."""
     found = {}
-    for name, text in (written or {}).items():
+    for name, text in written.items():
         resource = name
         for part in _PARTS:
             resource = resource.removeprefix(part)
@@ -70,14 +48,13 @@ def _amounts(written: Mapping[str, str | int] | None) -> dict[str, int]:
     return found
 
 
-def _scopes(spec: _QuotaSpec) -> tuple[ScopeRule, ...]:
-    plain = (ScopeRule(name) for name in spec.scopes or ())
-    selector = spec.scope_selector or _ScopeSelector()
-    chosen = (
-        ScopeRule(each.scope_name or "", each.operator or "", tuple(each.values or ()))
-        for each in selector.match_expressions or ()
-    )
-    return (*plain, *chosen)
-
-
-decode_resource_quota = Decoder(RESOURCE_QUOTAS.kind, _QuotaObject, _quota)
+_AMOUNTS = Part(dict[str, str | int], {}, _amounts)
+_SCOPE_RULES = Codec(ScopeRule, name=TEXT.named("scopeName"), operator=TEXT, values=TEXTS).parts()
+decode_resource_quota = Codec(
+    _quota,
+    metadata=METADATA,
+    scopes=TEXTS.named("spec.scopes"),
+    chosen=_SCOPE_RULES.named("spec.scopeSelector.matchExpressions"),
+    hard=_AMOUNTS.named("status.hard"),
+    used=_AMOUNTS.named("status.used"),
+).decoder(RESOURCE_QUOTAS.kind)

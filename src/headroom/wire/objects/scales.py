@@ -20,6 +20,7 @@ from headroom.core.objects import Key, Pod
 from headroom.ports import Thing
 from headroom.wire.kinds import Resource
 from headroom.wire.objects.findings import Findings
+from headroom.wire.objects.metadata import key_of, version_of
 from headroom.wire.objects.podjson import JsonObject, Metadata
 from headroom.wire.objects.reader import Reader
 from headroom.wire.objects.templates import template_of
@@ -129,12 +130,7 @@ def served_as(kind: ForeignKind, version: str, data: bytes) -> Resource | str:
 def unread(kind: ForeignKind, data: bytes | Raw) -> Workload:
     """An object of the kind, before its scale was asked for."""
     metadata = _read_object(data).metadata or Metadata()
-    return _workload(
-        kind,
-        Key(metadata.namespace or "", metadata.name or ""),
-        uid=metadata.uid or "",
-        version=metadata.resource_version or "",
-    )
+    return _workload(kind, key_of(metadata), **version_of(metadata))
 
 
 def unusable(kind: ForeignKind, key: Key, why: str) -> Workload:

@@ -1,4 +1,4 @@
-"""Label selectors and node selector terms, from their JSON shapes to core values.
+"""Label selectors and node selector terms, from their JSON to core values.
 
 Shared by pod placement, owner rules and topology spread. Nothing is judged here: a selector that
 Kubernetes would refuse is passed on as it is written (`owners` says what is wrong with it).
@@ -6,43 +6,34 @@ Kubernetes would refuse is passed on as it is written (`owners` says what is wro
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from headroom.core.objects import LabelSelector, NodeTerm, Requirement
-from headroom.wire.objects.podjson import JsonObject
+from headroom.wire.objects.codec import TEXT, TEXT_MAP, TEXTS, Codec, Part
 
 
-class Expression(JsonObject):
-    key: str | None = None
-    operator: str | None = None
-    values: list[str] | None = None
+def _label_selector(
+    labels: Mapping[str, str], expressions: tuple[Requirement, ...]
+) -> LabelSelector:
+    """One list of requirements: the labels, sorted by key, and the expressions."""
+    equal = tuple(Requirement(key, "In", (value,)) for key, value in sorted(labels.items()))
+    return LabelSelector(equal + expressions)
 
 
-class Selector(JsonObject):
-    match_labels: dict[str, str] | None = None
-    match_expressions: list[Expression] | None = None
+_EXPRESSIONS = Codec(Requirement, key=TEXT, operator=TEXT, values=TEXTS).parts()
+LABEL_SELECTOR = Codec(
+    _label_selector,
+    labels=TEXT_MAP.named("matchLabels"),
+    expressions=_EXPRESSIONS.named("matchExpressions"),
+)
+SELECTOR = LABEL_SELECTOR.part()  # None where there is none
+NODE_TERM = Codec(
+    NodeTerm,
+    labels=_EXPRESSIONS.named("matchExpressions"),
+    fields=_EXPRESSIONS.named("matchFields"),
+)
 
 
-class NodeSelectorTerm(JsonObject):
-    match_expressions: list[Expression] | None = None
-    match_fields: list[Expression] | None = None
-
-
-def label_selector(selector: Selector) -> LabelSelector:
-    """Turn matchLabels (sorted by key) and matchExpressions into one list of requirements."""
-    labels = sorted((selector.match_labels or {}).items())
-    equal = tuple(Requirement(key, "In", (value,)) for key, value in labels)
-    return LabelSelector(equal + requirements(selector.match_expressions))
-
-
-def optional_selector(selector: Selector | None) -> LabelSelector | None:
-    return label_selector(selector) if selector is not None else None
-
-
-def node_term(term: NodeSelectorTerm) -> NodeTerm:
-    return NodeTerm(requirements(term.match_expressions), requirements(term.match_fields))
-
-
-def requirements(expressions: list[Expression] | None) -> tuple[Requirement, ...]:
-    return tuple(
-        Requirement(each.key or "", each.operator or "", tuple(each.values or ()))
-        for each in expressions or ()
-    )
+def node_terms(name: str = "nodeSelectorTerms") -> Part:
+    """The terms of a node selector; None where there is no selector, unlike one without terms."""
+    return Codec(lambda terms: terms, terms=NODE_TERM.parts().named(name)).part()

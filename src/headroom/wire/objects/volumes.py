@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from headroom.core.demand.volumes import (
@@ -14,196 +15,85 @@ from headroom.core.demand.volumes import (
 )
 from headroom.core.objects import Key, NodeTerm, Requirement
 from headroom.core.quantity import QuantityError, parse_quantity
-from headroom.wire.objects.metadata import AnnotationReader, labels_of, owners_of
-from headroom.wire.objects.podjson import JsonObject, Metadata
-from headroom.wire.objects.reader import Decoder
-from headroom.wire.objects.selectors import (
-    NodeSelectorTerm,
-    Selector,
-    node_term,
-    optional_selector,
+from headroom.wire.objects.codec import COUNT, TEXT, TEXT_MAP, TEXTS, Codec, Part
+from headroom.wire.objects.metadata import (
+    METADATA,
+    AnnotationReader,
+    controller_of,
+    key_of,
+    labels_of,
+    version_of,
 )
+from headroom.wire.objects.podjson import Metadata
+from headroom.wire.objects.selectors import SELECTOR, node_terms
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
-_LATE = "WaitForFirstConsumer"
 _ZONES_BETWEEN = "__"
-_BLOCK = "Block"
-
-
-class _Storage(JsonObject):
-    storage: Any = None
-
-
-class _ClaimResources(JsonObject):
-    requests: _Storage | None = None
-
-
-class _ClaimSpec(JsonObject):
-    volume_name: str | None = None
-    storage_class_name: str | None = None
-    access_modes: list[str] | None = None
-    volume_mode: str | None = None
-    selector: Selector | None = None
-    resources: _ClaimResources | None = None
-
-
-class _Phase(JsonObject):
-    phase: str | None = None
-
-
-class _Claim(JsonObject):
-    metadata: Metadata | None = None
-    spec: _ClaimSpec | None = None
-    status: _Phase | None = None
-
-
-class _Csi(JsonObject):
-    driver: str | None = None
-    volume_attributes: dict[str, str] | None = None
-
-
-class _ClaimRef(JsonObject):
-    namespace: str | None = None
-    name: str | None = None
-    uid: str | None = None
-
-
-class _VolumeNodeSelector(JsonObject):
-    node_selector_terms: list[NodeSelectorTerm] | None = None
-
-
-class _VolumeNodeAffinity(JsonObject):
-    required: _VolumeNodeSelector | None = None
-
-
-class _VolumeSpec(JsonObject):
-    csi: _Csi | None = None
-    claim_ref: _ClaimRef | None = None
-    node_affinity: _VolumeNodeAffinity | None = None
-    storage_class_name: str | None = None
-    capacity: _Storage | None = None
-    access_modes: list[str] | None = None
-    volume_mode: str | None = None
-
-
-class _Volume(JsonObject):
-    metadata: Metadata | None = None
-    spec: _VolumeSpec | None = None
-    status: _Phase | None = None
-
-
-class _TopologyValues(JsonObject):
-    key: str | None = None
-    values: list[str] | None = None
-
-
-class _Topology(JsonObject):
-    match_label_expressions: list[_TopologyValues] | None = None
-
-
-class _StorageClass(JsonObject):
-    metadata: Metadata | None = None
-    provisioner: str | None = None
-    volume_binding_mode: str | None = None
-    allowed_topologies: list[_Topology] | None = None
-
-
-class _Allocatable(JsonObject):
-    count: int | None = None
-
-
-class _Driver(JsonObject):
-    name: str | None = None
-    allocatable: _Allocatable | None = None
-
-
-class _CsiNodeSpec(JsonObject):
-    drivers: list[_Driver] | None = None
-
-
-class _CsiNode(JsonObject):
-    metadata: Metadata | None = None
-    spec: _CsiNodeSpec | None = None
 
 
 _annotations = AnnotationReader((BIND_COMPLETED, SELECTED_NODE))
 
 
-def _claim(read: _Claim) -> VolumeClaim:
-    metadata, spec = read.metadata or Metadata(), read.spec or _ClaimSpec()
+def _size(written: object) -> int:
+    """So many bytes; what cannot be read is none, as the API server has refused it anyway."""
+    try:
+        return parse_quantity(str(written)).value()
+    except QuantityError:
+        return 0
+
+
+_SIZE = Part(Any, 0, _size)
+_IS_BLOCK = Part(str, False, "Block".__eq__).named("spec.volumeMode")
+
+
+def _claim(metadata: Metadata, volume: str, **read: Any) -> VolumeClaim:
     notes = _annotations(metadata)
     return VolumeClaim(
-        key=Key(metadata.namespace or "", metadata.name or ""),
-        volume=spec.volume_name or "",
-        storage_class=spec.storage_class_name or "",
-        uid=metadata.uid or "",
-        bound=bool(spec.volume_name) and BIND_COMPLETED in notes,
-        version=metadata.resource_version or "",
-        modes=tuple(spec.access_modes or ()),
-        lost=read.status is not None and read.status.phase == "Lost",
+        key=key_of(metadata),
+        volume=volume,
+        bound=bool(volume) and BIND_COMPLETED in notes,
         deleting=metadata.deletion_timestamp is not None,
-        made_for=next((each.uid for each in owners_of(metadata) if each.controller), ""),
+        made_for=controller_of(metadata),
         selected=notes.get(SELECTED_NODE, ""),
-        size=_size(spec.resources.requests if spec.resources is not None else None),
-        block=spec.volume_mode == _BLOCK,
-        selector=optional_selector(spec.selector),
+        **version_of(metadata),
+        **read,
     )
 
 
-def _volume(read: _Volume) -> Volume:
-    metadata, spec = read.metadata or Metadata(), read.spec or _VolumeSpec()
-    csi, claim = spec.csi or _Csi(), spec.claim_ref
-    phase = read.status.phase if read.status is not None else None
+decode_claim = Codec(
+    _claim,
+    metadata=METADATA,
+    volume=TEXT.named("spec.volumeName"),
+    storage_class=TEXT.named("spec.storageClassName"),
+    modes=TEXTS.named("spec.accessModes"),
+    lost=Part(str, False, "Lost".__eq__).named("status.phase"),
+    size=_SIZE.named("spec.resources.requests.storage"),
+    block=_IS_BLOCK,
+    selector=SELECTOR.named("spec.selector"),
+).decoder("PersistentVolumeClaim")
+
+
+def _claim_ref(uid: str, **key: str) -> tuple[Key | None, str]:
+    return Key(**key), uid
+
+
+_CLAIM_REF = Codec(_claim_ref, namespace=TEXT, name=TEXT, uid=TEXT)
+
+
+def _volume(metadata: Metadata, claim: tuple[Key | None, str], free: bool, **read: Any) -> Volume:
+    labels = labels_of(metadata)
     return Volume(
         name=metadata.name or "",
-        driver=csi.driver or "",
-        attributes=csi.volume_attributes or {},
-        claim=None if claim is None else Key(claim.namespace or "", claim.name or ""),
-        claim_uid="" if claim is None else claim.uid or "",
-        terms=_terms(spec.node_affinity),
-        uid=metadata.uid or "",
-        version=metadata.resource_version or "",
-        zones=_zones(labels_of(metadata)),
-        free=phase == "Available" and metadata.deletion_timestamp is None,
-        storage_class=spec.storage_class_name or "",
-        size=_size(spec.capacity),
-        modes=tuple(spec.access_modes or ()),
-        block=spec.volume_mode == _BLOCK,
-        labels=labels_of(metadata),
+        claim=claim[0],
+        claim_uid=claim[1],
+        zones=_zones(labels),
+        free=free and metadata.deletion_timestamp is None,
+        labels=labels,
+        **version_of(metadata),
+        **read,
     )
-
-
-def _storage_class(read: _StorageClass) -> StorageClass:
-    metadata = read.metadata or Metadata()
-    return StorageClass(
-        name=metadata.name or "",
-        provisioner=read.provisioner or "",
-        waits_for_pod=read.volume_binding_mode == _LATE,
-        uid=metadata.uid or "",
-        version=metadata.resource_version or "",
-        topologies=tuple(_topology(each) for each in read.allowed_topologies or ()),
-    )
-
-
-def _node_drivers(read: _CsiNode) -> NodeDrivers:
-    metadata, spec = read.metadata or Metadata(), read.spec or _CsiNodeSpec()
-    told = ((each.name, each.allocatable) for each in spec.drivers or ())
-    limits = {
-        name: most.count
-        for name, most in told
-        if name and most is not None and most.count is not None
-    }
-    return NodeDrivers(
-        metadata.name or "", limits, metadata.uid or "", metadata.resource_version or ""
-    )
-
-
-def _terms(affinity: _VolumeNodeAffinity | None) -> tuple[NodeTerm, ...] | None:
-    if affinity is None or affinity.required is None:
-        return None
-    return tuple(node_term(term) for term in affinity.required.node_selector_terms or ())
 
 
 def _zones(labels: Mapping[str, str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -216,27 +106,48 @@ def _zones(labels: Mapping[str, str]) -> tuple[tuple[str, tuple[str, ...]], ...]
     return tuple(found)
 
 
-def _topology(topology: _Topology) -> NodeTerm:
-    listed = topology.match_label_expressions or ()
-    return NodeTerm(
-        tuple(Requirement(each.key or "", "In", tuple(each.values or ())) for each in listed)
-    )
+decode_volume = Codec(
+    _volume,
+    metadata=METADATA,
+    driver=TEXT.named("spec.csi.driver"),
+    attributes=TEXT_MAP.named("spec.csi.volumeAttributes"),
+    claim=_CLAIM_REF.part((None, "")).named("spec.claimRef"),
+    terms=node_terms().named("spec.nodeAffinity.required"),
+    storage_class=TEXT.named("spec.storageClassName"),
+    size=_SIZE.named("spec.capacity.storage"),
+    modes=TEXTS.named("spec.accessModes"),
+    block=_IS_BLOCK,
+    free=Part(str, False, "Available".__eq__).named("status.phase"),
+).decoder("PersistentVolume")
 
 
-def _size(asked: _Storage | None) -> int:
-    """So many bytes; what cannot be read is none, as the API server has refused it anyway."""
-    if asked is None or asked.storage is None:
-        return 0
-    try:
-        return parse_quantity(str(asked.storage)).value()
-    except QuantityError:
-        return 0
+def _storage_class(metadata: Metadata, **read: Any) -> StorageClass:
+    return StorageClass(name=metadata.name or "", **version_of(metadata), **read)
 
 
-decode_claim = Decoder("PersistentVolumeClaim", _Claim, _claim)
-decode_volume = Decoder("PersistentVolume", _Volume, _volume)
-decode_storage_class = Decoder("StorageClass", _StorageClass, _storage_class)
-decode_node_drivers = Decoder("CSINode", _CsiNode, _node_drivers)
+_ZONES = Codec(partial(Requirement, operator="In"), key=TEXT, values=TEXTS).parts()
+decode_storage_class = Codec(
+    _storage_class,
+    metadata=METADATA,
+    provisioner=TEXT,
+    waits_for_pod=Part(str, False, "WaitForFirstConsumer".__eq__).named("volumeBindingMode"),
+    topologies=Codec(NodeTerm, labels=_ZONES.named("matchLabelExpressions"))
+    .parts()
+    .named("allowedTopologies"),
+).decoder("StorageClass")
+
+
+def _node_drivers(metadata: Metadata, drivers: tuple[tuple[str, int | None], ...]) -> NodeDrivers:
+    limits = {name: most for name, most in drivers if name and most is not None}
+    return NodeDrivers(metadata.name or "", limits, **version_of(metadata))
+
+
+_DRIVERS = Codec(
+    lambda name, most: (name, most), name=TEXT, most=COUNT.named("allocatable.count")
+).parts()
+decode_node_drivers = Codec(
+    _node_drivers, metadata=METADATA, drivers=_DRIVERS.named("spec.drivers")
+).decoder("CSINode")
 claim_from = decode_claim.plain
 volume_from = decode_volume.plain
 storage_class_from = decode_storage_class.plain

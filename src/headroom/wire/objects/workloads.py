@@ -24,10 +24,18 @@ from headroom.core.objects import Key, Pod
 from headroom.ports import Thing
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import AUTOSCALERS, WORKLOADS, Resource
+from headroom.wire.objects.codec import NUMBER, TEXT, Codec
 from headroom.wire.objects.findings import LONGEST_MESSAGE, Findings
-from headroom.wire.objects.metadata import annotations_of, labels_of, owners_of
+from headroom.wire.objects.metadata import (
+    METADATA,
+    annotations_of,
+    controller_of,
+    key_of,
+    labels_of,
+    version_of,
+)
 from headroom.wire.objects.podjson import JsonObject, Metadata
-from headroom.wire.objects.reader import ABSENT, Decoder, Reader, about, spelling, to_text
+from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
 from headroom.wire.objects.slots import API_VERSIONS
 from headroom.wire.objects.templates import template_of
 from headroom.wire.times import bounded
@@ -119,10 +127,9 @@ def _workload(read: _WorkloadObject, kind: str) -> Workload:
         replicas=_replicas(read, spec, kind),
         template=template_of(Raw(template), namespace, findings),
         problems=findings.problems,
-        uid=metadata.uid or "",
-        version=metadata.resource_version or "",
+        **version_of(metadata),
         missing=_missing(status, spec, kind) if alive else 0,
-        controller=next((each.uid for each in owners_of(metadata) if each.controller), ""),
+        controller=controller_of(metadata),
         made_as=annotations_of(metadata).get(SHAPE_ANNOTATION, ""),
         in_order=_in_order(spec, kind),
         suspended=_suspended(status, spec, kind) if alive else 0,
@@ -176,61 +183,37 @@ def _replicas(read: _WorkloadObject, spec: _WorkloadSpec, kind: str) -> int:
     return 1 if wanted is None else wanted
 
 
-class _SlotSetObject(JsonObject):
-    metadata: Metadata | None = None
-
-
-def _slot_set(read: _SlotSetObject) -> Workload:
-    metadata = read.metadata or Metadata()
-    namespace = metadata.namespace or ""
+def _slot_set(metadata: Metadata) -> Workload:
+    key = key_of(metadata)
     return Workload(
-        ref=WorkloadRef(*SLOT_SET, metadata.name or ""),
-        namespace=namespace,
+        ref=WorkloadRef(*SLOT_SET, key.name),
+        namespace=key.namespace,
         replicas=0,
-        template=PodTemplate(Pod(Key(namespace, ""))),
-        uid=metadata.uid or "",
-        version=metadata.resource_version or "",
-        controller=next((each.uid for each in owners_of(metadata) if each.controller), ""),
+        template=PodTemplate(Pod(Key(key.namespace, ""))),
+        controller=controller_of(metadata),
+        **version_of(metadata),
     )
 
 
-decode_slot_set = Decoder(SLOT_SET[1], _SlotSetObject, _slot_set)
+decode_slot_set = Codec(_slot_set, metadata=METADATA).decoder(SLOT_SET[1])
 
 
-class _Target(JsonObject):
-    kind: str | None = None
-    name: str | None = None
-
-
-class _AutoscalerSpec(JsonObject):
-    scale_target_ref: _Target | None = None
-    max_replicas: int | None = None
-
-
-class _AutoscalerStatus(JsonObject):
-    desired_replicas: int | None = None
-
-
-class _AutoscalerObject(JsonObject):
-    metadata: Metadata | None = None
-    spec: _AutoscalerSpec | None = None
-    status: _AutoscalerStatus | None = None
-
-
-def _autoscaler(read: _AutoscalerObject) -> PodAutoscaler:
-    metadata, spec = read.metadata or Metadata(), read.spec or _AutoscalerSpec()
-    target, most = spec.scale_target_ref or _Target(), max(0, spec.max_replicas or 0)
-    desired = (read.status or _AutoscalerStatus()).desired_replicas or 0
-    leaves = metadata.deletion_timestamp is not None
+def _autoscaler(metadata: Metadata, most: int, desired: int, **target: str) -> PodAutoscaler:
+    most = 0 if metadata.deletion_timestamp is not None else max(0, most)
     return PodAutoscaler(
-        key=Key(metadata.namespace or "", metadata.name or ""),
-        kind=target.kind or "",
-        target=target.name or "",
-        desired=0 if leaves else max(0, min(desired, most)),
-        most=0 if leaves else most,
-        uid=metadata.uid or "",
-        version=metadata.resource_version or "",
+        key=key_of(metadata),
+        desired=max(0, min(desired, most)),
+        most=most,
+        **version_of(metadata),
+        **target,
     )
 
 
-decode_autoscaler = Decoder(AUTOSCALERS.kind, _AutoscalerObject, _autoscaler)
+decode_autoscaler = Codec(
+    _autoscaler,
+    metadata=METADATA,
+    kind=TEXT.named("spec.scaleTargetRef.kind"),
+    target=TEXT.named("spec.scaleTargetRef.name"),
+    most=NUMBER.named("spec.maxReplicas"),
+    desired=NUMBER.named("status.desiredReplicas"),
+).decoder(AUTOSCALERS.kind)

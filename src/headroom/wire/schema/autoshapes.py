@@ -6,7 +6,8 @@ A part of `own`, next to `headrooms`.
 from __future__ import annotations
 
 from headroom.core.headrooms.headrooms import MOST_SHAPES, USUAL_TOP
-from headroom.wire.schema.notation import Field, SchemaRule, of
+from headroom.wire.schema.notation import Field, of
+from headroom.wire.schema.terms import differs, lacks, one_of, rule
 
 _NAME = {"maxLength": 253}
 _KINDS = "Deployment|Job|ReplicaSet|StatefulSet"
@@ -52,29 +53,21 @@ TYPES: dict[str, dict[str, Field]] = {
     },
 }
 
-_SIZES = "has(self.size.replicas) || has(self.size.percent) || has(self.size.adaptive)"
-
 ON_SPEC = (
-    SchemaRule(
-        f"!has(self.slot.auto) || {_SIZES}",
+    rule(
+        lacks("slot.auto") | one_of("size.replicas", "size.percent", "size.adaptive"),
         "auto goes with size.replicas, size.percent and size.adaptive only: other sizes have one "
         "shape, which template says",
-        lambda spec: (
-            "auto" not in spec["slot"]
-            or any(name in spec["size"] for name in ("replicas", "percent", "adaptive"))
-        ),
         at="slot",
     ),
-    SchemaRule(
-        "!has(self.slot.auto) || self.slot.chunk != 'Node'",
+    rule(
+        lacks("slot.auto") | differs("slot.chunk", "Node"),
         "chunk: Node holds slots of one shape, and auto has several",
-        lambda spec: "auto" not in spec["slot"] or spec["slot"].get("chunk") != "Node",
         at="slot",
     ),
-    SchemaRule(
-        "!has(self.slot.auto) || self.refill != 'Never'",
+    rule(
+        lacks("slot.auto") | differs("refill", "Never"),
         "Never goes with template and from only; auto refills",
-        lambda spec: "auto" not in spec["slot"] or spec.get("refill") != "Never",
         at="refill",
     ),
 )

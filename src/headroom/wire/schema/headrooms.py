@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from headroom.core.quantity import parse_quantity
-from headroom.wire.durations import parse_duration
 from headroom.wire.schema import autoshapes, promises
 from headroom.wire.schema.notation import (
     OBJECT,
@@ -22,7 +21,15 @@ from headroom.wire.schema.notation import (
     of,
 )
 from headroom.wire.schema.promises import MOST_SLOTS
-from headroom.wire.schema.structural import DURATION_PATTERN, cel_at_most, scalar
+from headroom.wire.schema.structural import KEY_PATTERN, NAME_PATTERN, cel_at_most, scalar
+from headroom.wire.schema.terms import (
+    differs,
+    equals,
+    lacks,
+    longer_than_zero,
+    one_of,
+    rule,
+)
 
 _FOLLOWERS = ("slots", "perVolume", "fromAnnotation")
 _CRON_FIELD = "[0-9A-Za-z*?/,#-]+"
@@ -30,8 +37,6 @@ _CRON = (
     "^(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|"
     f"{_CRON_FIELD}( +{_CRON_FIELD}){{4}})$"
 )
-_NAME = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-_GATE = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
 # The API server compares amounts only where it knows that this is not much work.
 _FEW_AMOUNTS = {
     "maxProperties": 16,
@@ -124,7 +129,7 @@ TYPES: dict[str, dict[str, Field]] = {
     "SlotSource": {
         "apiVersion": of("=apps/v1|batch/v1!"),
         "kind": of("=DaemonSet|Deployment|Job|ReplicaSet|StatefulSet!"),
-        "name": of("string!", "The workload's name.", pattern=_NAME, maxLength=253),
+        "name": of("string!", "The workload's name.", pattern=NAME_PATTERN, maxLength=253),
     },
     "HeadroomSize": {
         "replicas": of("int32", "A fixed number.", minimum=0, maximum=MOST_SLOTS),
@@ -154,13 +159,13 @@ TYPES: dict[str, dict[str, Field]] = {
         ).needed("the part of the capacity that may be asked for"),
     },
     "SizeFollow": {
-        "gate": of("string!", "The name of the gate.", pattern=_GATE, maxLength=317),
+        "gate": of("string!", "The name of the gate.", pattern=KEY_PATTERN, maxLength=317),
         "slots": of("int32", "So many slots for each pod; 1.", minimum=1, maximum=32),
         "perVolume": of("FollowVolumes", "A slot for each of its bound volumes of a CSI driver."),
         "fromAnnotation": of(
             "string",
             "The pod's annotation that says how many, up to 32.",
-            pattern=_GATE,
+            pattern=KEY_PATTERN,
             maxLength=317,
         ),
         "deadline": of(
@@ -168,7 +173,7 @@ TYPES: dict[str, dict[str, Field]] = {
         ),
     },
     "FollowVolumes": {
-        "driver": of("string!", "The CSI driver's name.", pattern=_NAME, maxLength=253),
+        "driver": of("string!", "The CSI driver's name.", pattern=NAME_PATTERN, maxLength=253),
         "requests": of(
             "{}string", "By resource: the volume's attribute that says how much.", maxProperties=16
         ),
@@ -276,19 +281,14 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
     "HeadroomSpec": (
         *promises.ON_SPEC,
         *autoshapes.ON_SPEC,
-        SchemaRule(
-            "!has(self.size.percent) || !has(self.slot.template)",
+        rule(
+            lacks("size.percent") | lacks("slot.template"),
             "percent is of the replicas of a workload: name it in slot.from",
-            lambda spec: "percent" not in spec["size"] or "template" not in spec["slot"],
             at="size",
         ),
-        SchemaRule(
-            "self.slot.chunk != 'Node' || has(self.size.replicas) || has(self.size.percent)",
+        rule(
+            differs("slot.chunk", "Node") | one_of("size.replicas", "size.percent"),
             "chunk: Node goes with size.replicas and size.percent only",
-            lambda spec: (
-                spec["slot"].get("chunk") != "Node"
-                or any(name in spec["size"] for name in ("replicas", "percent"))
-            ),
             at="slot",
         ),
         SchemaRule(
@@ -309,18 +309,14 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
             at="limits",
             found=lambda spec: ", ".join(_too_small(spec)),
         ),
-        SchemaRule(
-            "self.mode == 'Preemptible' || has(self.owners) || has(self.slot.auto)",
+        rule(
+            equals("mode", "Preemptible") | one_of("owners", "slot.auto"),
             "missing: no pod could claim a slot; add at least one rule, or mode: Preemptible",
-            lambda spec: (
-                spec.get("mode") == "Preemptible" or "owners" in spec or "auto" in spec["slot"]
-            ),
             at="owners",
         ),
-        SchemaRule(
-            "self.mode != 'Preemptible' || !has(self.owners)",
+        rule(
+            differs("mode", "Preemptible") | lacks("owners"),
             "anything more important takes a Preemptible slot: leave owners out, or mode: Locked",
-            lambda spec: spec.get("mode") != "Preemptible" or "owners" not in spec,
             at="owners",
         ),
         SchemaRule(
@@ -368,23 +364,16 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
             lambda follow: len(given(follow, _FOLLOWERS)) < 2,
             found=lambda follow: f"has {' and '.join(given(follow, _FOLLOWERS))}",
         ),
-        SchemaRule(
-            "!has(self.deadline) || "
-            f"!self.deadline.matches('{DURATION_PATTERN}') || "
-            "duration(self.deadline) > duration('0s')",
+        rule(
+            lacks("deadline") | longer_than_zero("deadline"),
             "must be longer than 0: otherwise no slot is ever made",
-            lambda follow: (
-                "deadline" not in follow or parse_duration(follow["deadline"]).total_seconds() > 0
-            ),
             at="deadline",
         ),
     ),
     "HeadroomWindow": (
-        SchemaRule(
-            f"!self.duration.matches('{DURATION_PATTERN}') || "
-            "duration(self.duration) > duration('0s')",
+        rule(
+            longer_than_zero("duration"),
             "must be longer than 0: otherwise nothing is held",
-            lambda window: parse_duration(window["duration"]).total_seconds() > 0,
             at="duration",
         ),
     ),

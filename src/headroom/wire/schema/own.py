@@ -16,9 +16,9 @@ from typing import Any
 from headroom.core.names import API_VERSION
 from headroom.wire.schema import autoshapes, headrooms, promises
 from headroom.wire.schema.notation import OBJECT, Catalogue, Field, SchemaRule, kubernetes, of
+from headroom.wire.schema.structural import KEY_PATTERN, NAME_PATTERN
+from headroom.wire.schema.terms import one_of, rule
 
-_NAME = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
-_KEY = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
 _VALUE = r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$"
 
 
@@ -92,12 +92,12 @@ _TYPES: dict[str, dict[str, Field]] = {
         "priorityAtLeast": of("int32", "The least priority of the pod.", maximum=2_000_001_000),
     },
     "OwnerObject": {
-        "name": _words("string", "The pod's name.", _NAME, 253),
+        "name": _words("string", "The pod's name.", NAME_PATTERN, 253),
         "namespace": _words(
             "string",
             "The pod's namespace, or * for all. Another one than the Hold's needs an operator that "
             "runs with --allow-cross-namespace-owners.",
-            rf"^[*]$|{_NAME}",
+            rf"^[*]$|{NAME_PATTERN}",
             63,
         ),
         "uid": of("string", "The pod's uid.", maxLength=64, minLength=1),
@@ -130,12 +130,12 @@ _TYPES: dict[str, dict[str, Field]] = {
         ),
     },
     "OwnerExpression": {
-        "key": of("string!", "The label's key.", pattern=_KEY, maxLength=317),
+        "key": of("string!", "The label's key.", pattern=KEY_PATTERN, maxLength=317),
         "operator": of("=In|NotIn|Exists|DoesNotExist!"),
         "values": of("[]string", "The values, for In and NotIn.", maxItems=64),
     },
     "HoldTaint": {
-        "key": of("string!", "The taint's key.", pattern=_KEY, maxLength=317),
+        "key": of("string!", "The taint's key.", pattern=KEY_PATTERN, maxLength=317),
         "value": of("string", "The taint's value.", pattern=_VALUE, maxLength=63),
         "effect": of("=NoSchedule|PreferNoSchedule|NoExecute!"),
         "timeAdded": of("time", "Not used."),
@@ -217,7 +217,10 @@ def _asks_for_something(spec: Mapping[str, Any]) -> bool:
 def _are_labels(selector: Mapping[str, Any]) -> bool:
     labels = selector.get("matchLabels", {})
     return all(
-        len(key) <= 317 and len(value) <= 63 and re.search(_KEY, key) and re.search(_VALUE, value)
+        len(key) <= 317
+        and len(value) <= 63
+        and re.search(KEY_PATTERN, key)
+        and re.search(_VALUE, value)
         for key, value in labels.items()
     )
 
@@ -236,11 +239,7 @@ def _cel_asks(holder: str) -> str:
 
 _RULES: dict[str, tuple[SchemaRule, ...]] = {
     "OwnerRule": (
-        SchemaRule(
-            " || ".join(f"has(self.{part})" for part in _PARTS),
-            f"an owner rule needs at least one of {', '.join(_PARTS)}",
-            lambda rule: any(part in rule for part in _PARTS),
-        ),
+        rule(one_of(*_PARTS), f"an owner rule needs at least one of {', '.join(_PARTS)}"),
     ),
     "OwnerObject": (
         SchemaRule(
@@ -262,7 +261,7 @@ _RULES: dict[str, tuple[SchemaRule, ...]] = {
     "OwnerSelector": (
         SchemaRule(
             "!has(self.matchLabels) || self.matchLabels.all(key, size(key) <= 317 && "
-            f"key.matches('{_KEY}') && self.matchLabels[key].matches('{_VALUE}'))",
+            f"key.matches('{KEY_PATTERN}') && self.matchLabels[key].matches('{_VALUE}'))",
             "no pod can have such a label: keys are like app or example.com/app, values have at "
             "most 63 letters, digits, - _ and .",
             _are_labels,

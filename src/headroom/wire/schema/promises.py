@@ -8,6 +8,7 @@ from __future__ import annotations
 from headroom.wire.durations import parse_duration
 from headroom.wire.schema.notation import Field, SchemaRule, of
 from headroom.wire.schema.structural import DURATION_PATTERN
+from headroom.wire.schema.terms import differs, lacks, longer_than_zero, rule
 
 MOST_SLOTS = 100_000
 _LONGEST_WORDS = 1024
@@ -64,10 +65,9 @@ TYPES: dict[str, dict[str, Field]] = {
 
 
 ON_SPEC = (
-    SchemaRule(
-        "!has(self.size.adaptive) || self.mode != 'Preemptible'",
+    rule(
+        lacks("size.adaptive") | differs("mode", "Preemptible"),
         "adaptive learns from owners, and mode Preemptible has none",
-        lambda spec: "adaptive" not in spec["size"] or spec.get("mode") != "Preemptible",
         at="size",
     ),
 )
@@ -81,11 +81,9 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
             lambda adaptive: 0 < adaptive["ratio"] < 1,
             at="ratio",
         ),
-        SchemaRule(
-            f"!self.startWithin.matches('{DURATION_PATTERN}') || "
-            "duration(self.startWithin) > duration('0s')",
+        rule(
+            longer_than_zero("startWithin"),
             "must be longer than 0; write for example 2s",
-            lambda adaptive: parse_duration(adaptive["startWithin"]).total_seconds() > 0,
             at="startWithin",
         ),
         SchemaRule(

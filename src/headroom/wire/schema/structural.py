@@ -25,6 +25,10 @@ QUANTITY_PATTERN = r"^\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE]
 # Go's notation without a minus. The rules of ours are written in CEL for the sake of their message.
 DURATION_PATTERN = r"^[+]?(([0-9]{1,9}([.][0-9]{0,9})?|[.][0-9]{1,9})(ns|us|ms|s|m|h))+$|^[+]?0$"
 
+# The name of an object, and the key of a label; as Kubernetes has them.
+NAME_PATTERN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+KEY_PATTERN = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
+
 _SCALARS: dict[str, Json] = {
     "any": {"x-kubernetes-preserve-unknown-fields": True},
     "bool": {"type": "boolean"},
