@@ -37,6 +37,7 @@ class PodMemory:
     retries: int = 0  # how often we had kube-scheduler look again
     shown_on: str = ""  # the node on which the watch showed a latch or a fence
     shown_since: datetime | None = None
+    asked_since: datetime | None = None  # a guardian without a node, since then
     told: str = ""  # what people were last told of it
 
 

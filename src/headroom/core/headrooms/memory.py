@@ -115,14 +115,13 @@ def is_due(memory: HeadroomMemory, now: datetime) -> bool:
 
 
 def decided(
-    memory: HeadroomMemory, opened: Opening, sight: SizeView, decision: Decision, now: datetime
+    memory: HeadroomMemory, sight: SizeView, decision: Decision, now: datetime
 ) -> HeadroomMemory:
     """It was decided which slots are wanted."""
     auto, shapes = decision.wished.auto, memory.shapes
     since, owners = memory.owners_since, (each.owner.uid for each in sight.followed)
     return replace(
         memory,
-        opened=opened,
         wished=decision.wished,
         foresight=decision.wished.foresight or memory.foresight,
         quotas=decision.quotas,

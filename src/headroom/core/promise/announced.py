@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 from headroom.core.promise.stock import SizedStock, Trail
 
 ON_THEIR_WAY = timedelta(seconds=10)
-
-
-class Announced(NamedTuple):
-    """Pods that workloads say will come, and how many slots a headroom has for them by now."""
-
-    coming: int = 0
-    there: int = 0
 
 
 @dataclass(frozen=True, slots=True)

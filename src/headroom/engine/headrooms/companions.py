@@ -32,6 +32,7 @@ from headroom.core.index_entries import By
 from headroom.core.plan import Sequence, Work
 from headroom.core.resources import EMPTY
 from headroom.core.subjects import Topic, headroom_subject
+from headroom.engine.headrooms.records import remember_headroom
 from headroom.engine.ledger import Ledger
 
 Concerning = CreateGuardian | WriteOverhead | CreateSlotSet
@@ -55,7 +56,7 @@ def _slot_set(ledger: Ledger, headroom: Headroom, now: datetime) -> Sequence | N
     parent, subject = headroom.parent, headroom_subject(headroom.parent)
     there = _there(ledger, headroom, slotsets.ref_of(parent))
     made = seen_slot_set(ledger.slots.memory[parent.whole].slot_set, headroom, there)
-    ledger.slots.remember(parent.whole, slot_set=made)
+    remember_headroom(ledger, parent.whole, slot_set=made)
     if there is not None or made.uid or ledger.agenda.busy(subject):
         return None
     if _rests(ledger, made, headroom, now):
@@ -74,7 +75,7 @@ def write(
     made = seen_daemon_set(ledger.slots.memory[parent.whole].daemon_set, headroom, there)
     if overhead is None or made is None:
         return None
-    ledger.slots.remember(parent.whole, daemon_set=made)
+    remember_headroom(ledger, parent.whole, daemon_set=made)
     if (made.uid and made.shape == overhead.shape) or _rests(ledger, made, headroom, now):
         return None
     subject = headroom_subject(parent, Topic.OVERHEAD if made.uid else Topic.HEADROOM)
@@ -89,7 +90,7 @@ def concerned(ledger: Ledger, workload: Workload) -> tuple[str, ...]:
     found = tuple(slots.headroom_index.of(By.COMPANION, key))
     gone = "slot_set" if workload.ref.kind == SLOT_SET[1] else "daemon_set"
     for whole in found if key not in slots.workloads else ():
-        slots.remember(whole, **{gone: NOT_MADE})
+        remember_headroom(ledger, whole, **{gone: NOT_MADE})
     return found
 
 
@@ -101,9 +102,9 @@ def settled(ledger: Ledger, action: Concerning, outcome: Outcome, now: datetime)
             return hold.group if _counts_anew(ledger, action, outcome) else ""
         case WriteOverhead(overhead=overhead, uid=uid) if overhead.parent.whole in slots.memory:
             made = written(uid, overhead.shape, outcome, now)
-            slots.remember(overhead.parent.whole, daemon_set=made)
+            remember_headroom(ledger, overhead.parent.whole, daemon_set=made)
         case CreateSlotSet(parent=parent) if parent.whole in slots.memory:
-            slots.remember(parent.whole, slot_set=written("", "", outcome, now))
+            remember_headroom(ledger, parent.whole, slot_set=written("", "", outcome, now))
     return ""
 
 
@@ -116,7 +117,7 @@ def _counts_anew(ledger: Ledger, action: CreateGuardian, outcome: Outcome) -> bo
     refused = isinstance(outcome, Denied | Invalid)
     if refused == memory.guardian_refused or not (refused or isinstance(outcome, Done)):
         return False
-    slots.remember(whole, guardian_refused=refused)
+    remember_headroom(ledger, whole, guardian_refused=refused)
     return True
 
 

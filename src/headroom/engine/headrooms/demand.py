@@ -20,7 +20,7 @@ from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Pod
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.sizes.kind import Size
-from headroom.engine.headrooms import quotarooms
+from headroom.engine.headrooms import quota_allowance
 from headroom.engine.headrooms.slot_pods import guarded, slot_guardians
 from headroom.engine.ledger import Ledger
 
@@ -42,7 +42,7 @@ def observed(
     if not size.by_load or isinstance(template, Note) or idle:
         return None, quotas
     standing = len(ledger.index.of(By.SLOT_GUARDIAN, headroom.parent.whole))
-    heard = quotarooms.heard(ledger, headroom, template)
+    heard = quota_allowance.heard(ledger, headroom, template)
     answer, quotas = tight_now(quotas, heard, standing, now)
     demand = ForeseenDemand(
         one=template.pod.requests,

@@ -31,6 +31,7 @@ from headroom.core.plan import Sequence, Work, telling
 from headroom.core.sizes.follow import Follow, is_owner, owner_label
 from headroom.core.sizes.kind import Size
 from headroom.core.subjects import Topic, pod_subject
+from headroom.engine.headrooms.records import remember_headroom
 from headroom.engine.headrooms.slot_pods import slot_guardians
 from headroom.engine.ledger import Ledger
 
@@ -100,7 +101,7 @@ def serve(ledger: Ledger, headroom: Headroom, open_now: bool, now: datetime) -> 
             yield Sequence(Work.FOLLOW, (subject,), ((action,),))
     left = {each.owner.uid for each in followed}
     told = {uid: words for uid, words in told.items() if uid in left}
-    ledger.slots.remember(whole, followed=followed, owners_told=told)
+    remember_headroom(ledger, whole, followed=followed, owners_told=told)
 
 
 def _owners(ledger: Ledger, headroom: Headroom, rule: Follow) -> Iterator[Pod]:

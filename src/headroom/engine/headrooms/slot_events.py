@@ -19,6 +19,7 @@ from headroom.core.objects import Parent
 from headroom.core.subjects import headroom_subject
 from headroom.engine.headrooms import companions, slot_objects
 from headroom.engine.headrooms.companions import Concerning
+from headroom.engine.headrooms.records import reconsider, remember_headroom, remember_objects
 from headroom.engine.headrooms.slot_pods import note_state
 from headroom.engine.ledger import Ledger
 from headroom.engine.quotas import QuotaBook
@@ -36,11 +37,11 @@ def slot_now(ledger: Ledger, hold: Hold, status: HoldStatus) -> None:
         ledger.agenda.touch(headroom_subject(hold.parent))
         follow = memory.wished.later and state.phase == "Available"
         if follow or ledger.slots.headrooms[hold.group].refill == NEVER:
-            ledger.slots.remember(hold.group, stale=True)  # Others may follow; its time begins.
+            remember_headroom(ledger, hold.group, stale=True)  # Others may follow; its time begins.
     elif ledger.memory[str(hold.parent)].state != state:
         note_state(ledger, hold, state)
         if state.phase in ("Succeeded", "Failed"):
-            ledger.slots.upset(hold.group)
+            reconsider(ledger, hold.group)
         else:  # It stands, or is to: what is wished for stays the same.
             ledger.agenda.touch(headroom_subject(hold.member.of))
 
@@ -55,11 +56,11 @@ def member(ledger: Ledger, hold: Hold) -> Hold:
         note_state(ledger, hold, state_of(hold.status))
         if slot_objects.arrived(ledger, whole, hold.member.slot) and stands(hold):
             updated = ledger.slots.memory[whole].objects.updated
-            ledger.slots.remember_objects(whole, updated=updated + 1)
+            remember_objects(ledger, whole, updated=updated + 1)
         else:
-            ledger.slots.upset(whole)
+            reconsider(ledger, whole)
     elif there is not None and there.member != hold.member:  # Of the present template now.
-        ledger.slots.upset(whole)
+        reconsider(ledger, whole)
     return slot_objects.member_hold(ledger, hold)
 
 
@@ -68,8 +69,8 @@ def member_gone(ledger: Ledger, hold: Hold) -> None:
     memory = ledger.slots.memory.get(hold.group)
     if memory is not None and hold.member is not None:
         deleted = (*memory.objects.deleted, hold.parent.name)
-        ledger.slots.remember_objects(hold.group, deleted=deleted)
-        ledger.slots.upset(hold.group)
+        remember_objects(ledger, hold.group, deleted=deleted)
+        reconsider(ledger, hold.group)
 
 
 def wrote(
@@ -84,7 +85,7 @@ def wrote(
         return
     ledger.slots.memory[whole] = object_written(memory, action.hold.parent, outcome, now)
     if not done:
-        ledger.slots.upset(whole)
+        reconsider(ledger, whole)
     elif not action.hold.parent.uid:
         ledger.agenda.touch(headroom_subject(action.of))
 
@@ -96,7 +97,7 @@ def settled(ledger: Ledger, action: Concerning, outcome: Outcome, now: datetime)
         made = ledger.slots.memory.get(action.hold.group)
         whole = action.hold.group if made is not None and made.wished.later else whole
     if whole:
-        ledger.slots.upset(whole)
+        reconsider(ledger, whole)
 
 
 def object_failed(ledger: Ledger, parent: Parent, now: datetime) -> None:
@@ -105,7 +106,7 @@ def object_failed(ledger: Ledger, parent: Parent, now: datetime) -> None:
     memory = ledger.slots.memory.get(hold.group) if hold is not None and hold.member else None
     if hold is not None and memory is not None:
         ledger.slots.memory[hold.group] = resting(memory, now + MOMENT)
-        ledger.slots.upset(hold.group)
+        reconsider(ledger, hold.group)
     else:
         ledger.agenda.later(headroom_subject(parent), now + OBJECT_PAUSE)
 
@@ -116,6 +117,6 @@ def finalized(ledger: Ledger, action: SetFinalizers) -> None:
     if name in ledger.slots.headrooms:
         headroom = replace(ledger.slots.headrooms[name], finalizers=action.finalizers)
         ledger.slots.headrooms[name] = headroom
-        ledger.slots.upset(name)
+        reconsider(ledger, name)
     elif (hold := ledger.holds.get(name)) is not None:
         ledger.holds[name] = replace(hold, finalizers=action.finalizers)

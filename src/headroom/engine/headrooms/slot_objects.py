@@ -24,6 +24,7 @@ from headroom.core.plan import Sequence, Work
 from headroom.core.subjects import Awaited, Change, Topic, headroom_subject, hold_subject
 from headroom.core.tickets.ticket_lifecycle import dismissed
 from headroom.core.tickets.ticket_times import object_of
+from headroom.engine.headrooms.records import remember_headroom, remember_objects
 from headroom.engine.ledger import Ledger
 from headroom.engine.memories import remember
 from headroom.engine.namespace_limits import limits_of, used_by_others
@@ -102,13 +103,13 @@ def settle(
             if is_free(ledger, each):
                 yield each
         elif each.by_limit:
-            slots.remember_objects(whole, beyond=each.why)
+            remember_objects(ledger, whole, beyond=each.why)
         else:
-            slots.remember_objects(whole, refused=each.why)
+            remember_objects(ledger, whole, refused=each.why)
     if not settling:
-        slots.remember(whole, objects=begun_anew(slots.memory[whole].objects))
+        remember_headroom(ledger, whole, objects=begun_anew(slots.memory[whole].objects))
     there = members(ledger, headroom).values()
-    slots.remember_objects(whole, updated=sum(_is_current(headroom, hold) for hold in there))
+    remember_objects(ledger, whole, updated=sum(_is_current(headroom, hold) for hold in there))
     for hold in there:
         if (dressed := member_hold(ledger, hold)) != hold:
             ledger.see_hold(dressed)
@@ -155,7 +156,7 @@ def _changes(
         else:
             expected[made.slot] = (made.hold, now + EXPECTED_FOR)
             yield _write(made)
-    ledger.slots.remember_objects(headroom.parent.whole, expected=expected, taken=taken)
+    remember_objects(ledger, headroom.parent.whole, expected=expected, taken=taken)
     for slot, hold in present.items():
         if stands(hold) and not _is_current(headroom, hold):
             yield _write(CreateSlotObject(hold, headroom.parent, slot, objects))
@@ -172,7 +173,7 @@ def refused(ledger: Ledger, quotas: QuotaBook, action: CreateSlotObject, outcome
     arrived(ledger, whole, action.slot)
     if isinstance(outcome, Taken):
         taken = (*slots.memory[whole].objects.taken, action.slot)
-        slots.remember_objects(whole, taken=tuple(dict.fromkeys(taken)))
+        remember_objects(ledger, whole, taken=tuple(dict.fromkeys(taken)))
 
 
 def arrived(ledger: Ledger, whole: str, slot: str) -> bool:
@@ -181,7 +182,7 @@ def arrived(ledger: Ledger, whole: str, slot: str) -> bool:
     if slot not in expected:
         return False
     left = {name: each for name, each in expected.items() if name != slot}
-    ledger.slots.remember_objects(whole, expected=left)
+    remember_objects(ledger, whole, expected=left)
     return True
 
 

@@ -28,6 +28,7 @@ from headroom.core.headrooms.shapes import (
 )
 from headroom.core.objects import Pod
 from headroom.engine.headrooms.expected_pods import autoscalers_of, is_part
+from headroom.engine.headrooms.records import remember_headroom
 from headroom.engine.ledger import Ledger
 
 MOST_MADE = 100  # pods of one controller whose time is remembered
@@ -59,7 +60,7 @@ def concerned(ledger: Ledger, workload: Workload) -> list[str]:
         if any(each.name == name for each in shapes.chosen):
             found.append(whole)
         elif len(shapes.chosen) < auto.top and _in_scope(ledger, headroom, auto, workload):
-            slots.remember(whole, shapes=replace(shapes, chosen_at=None))
+            remember_headroom(ledger, whole, shapes=replace(shapes, chosen_at=None))
             found.append(whole)
     return found
 
