@@ -13,8 +13,8 @@ from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.resources import Resources
 from headroom.core.sizes.buffer import BufferSize
 from headroom.core.sizes.kind import Size
+from headroom.core.sizes.per_node import PerNode
 from headroom.core.sizes.percent import Percent
-from headroom.core.sizes.pernode import PerNode
 from headroom.core.sizes.replicas import Replicas
 from tests.builders import NOON, node, pod
 from tests.core.headroom_builder import headroom, web
@@ -55,7 +55,7 @@ def test_the_lowest_names_stay_so_that_nothing_moves() -> None:
 
 def test_a_load_that_cannot_be_meant_asks_for_no_more_than_the_limit() -> None:
     one, used = Resources({"cpu": 1}), Resources({"cpu": 2**63 - 1})
-    demand = ForeseenDemand(one, Load(used, used, 1), forthcoming=used, most=MOST)
+    demand = ForeseenDemand(one, Load(used, 1), forthcoming=used, most=MOST)
     memory = None
     for _ in range(3):
         sized, memory = foreseen(500, Observed(demand, Guarded({}), memory), NOON)

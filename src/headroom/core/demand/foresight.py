@@ -1,6 +1,6 @@
 """Decide how many slots a headroom that follows the load should have now, and which.
 
-This module combines certain demand (`missing_pods`), the rule that cannot oscillate
+This module combines certain demand (missing pods of workloads), the rule that cannot oscillate
 (`utilization`), the speed of changes and the backoff (`scale_rate`), and the limits. What must be
 remembered between two calls is a value, `ForesightMemory`, that the engine stores.
 `core.headrooms.wanted_slots` turns the result into slots.
@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from itertools import count as numbers
 from itertools import islice
 
-from headroom.core.demand.quotaroom import Tight
+from headroom.core.demand.resource_quotas import Tight
 from headroom.core.demand.scale_rate import (
     ScalePolicy,
     ScaleRate,
@@ -27,14 +27,12 @@ from headroom.core.demand.scale_rate import (
 )
 from headroom.core.demand.utilization import (
     Load,
-    Placeholders,
     SizeBounds,
     bounded,
     given_back,
     placeholders,
 )
 from headroom.core.headrooms.headrooms import NO_LIMITS, Limits
-from headroom.core.headrooms.size_inputs import Sized
 from headroom.core.headrooms.size_limits import MOST_SLOTS, Note
 from headroom.core.plan import earliest
 from headroom.core.quotas.limits import QUOTA_EXCEEDED
@@ -102,6 +100,19 @@ class Observed:
     look_again: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """Slots by name.
+
+    `asked` is how many there would be if nothing held the number.
+    """
+
+    names: tuple[str, ...] = ()
+    asked: int = 0
+    notes: tuple[Note, ...] = ()
+    look_again: datetime | None = None
+
+
 def foreseen(permille: int, observed: Observed, now: datetime) -> tuple[Sized, ForesightMemory]:
     """Say which slots keep the load under a threshold, and what to remember of this decision."""
     demand, guarded, memory = observed.demand, observed.guarded, observed.memory
@@ -115,8 +126,7 @@ def foreseen(permille: int, observed: Observed, now: datetime) -> tuple[Sized, F
     placed = bool(guarded.placed - memory.placed)
     stall = judged(memory.stall, guarded.waiting_since, placed, now)
     bound = sum(guarded.bound.values())
-    standing = Placeholders(bound, len(guarded.bound) - bound)
-    target = bounded(count, demand.load, standing, _bounds(demand))
+    target = bounded(count, demand.load, bound, _bounds(demand))
     notes = [_held(name, target.count, count, demand.quota) for name in target.held_by]
     most = target.count
     if stall.held_back(now) and most > bound + 1:

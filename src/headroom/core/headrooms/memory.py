@@ -19,7 +19,7 @@ from headroom.core.headrooms.companions import NOT_MADE, Companion
 from headroom.core.headrooms.decision import Decision, Opening
 from headroom.core.headrooms.events import tell_headroom
 from headroom.core.headrooms.headrooms import Headroom
-from headroom.core.headrooms.shapes import ShapesMemory, first_shapes, slots_had
+from headroom.core.headrooms.shapes import Shapes, first_shapes, slots_had
 from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold
@@ -66,7 +66,7 @@ class HeadroomMemory:
     drops: Mapping[str, Drops] = field(default_factory=dict)  # slots given back of late
     foresight: ForesightMemory | None = None  # of a size that follows the load
     quotas: QuotaMemory = NOTHING_SAID  # of a size that keeps to ResourceQuotas
-    shapes: ShapesMemory | None = None  # of one whose shapes are chosen
+    shapes: Shapes | None = None  # of one whose shapes are chosen
     followed: tuple[Followed, ...] = ()  # of one that follows gated pods: what each needs
     owners_since: Mapping[str, datetime] = field(default_factory=dict)  # served, by uid
     owners_told: Mapping[str, str] = field(default_factory=dict)  # by uid: what was last told

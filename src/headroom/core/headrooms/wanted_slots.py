@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from headroom.core.demand.followers import Followed
-from headroom.core.demand.quota_memory import NOTHING_SAID, QuotaMemory
+from headroom.core.demand.quota_memory import NOTHING_SAID, QuotaMemory, Room
 from headroom.core.headrooms import shapes as choice
 from headroom.core.headrooms.chunks import pods_a_node, times
 from headroom.core.headrooms.eligibility import Exclusion
@@ -27,7 +27,6 @@ from headroom.core.headrooms.headrooms import (
     Headroom,
     Workload,
 )
-from headroom.core.headrooms.size_inputs import Learnt, Room
 from headroom.core.headrooms.size_limits import (
     MOST_SLOTS,
     Note,
@@ -40,6 +39,7 @@ from headroom.core.headrooms.slot_batch import Indexes, Reach, within
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.objects import Node
+from headroom.core.promise.announced import Learnt
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.sizes.kind import Size
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from headroom.core.headrooms.size_limits import Note
 from headroom.core.promise.stock import SizedStock, Trail
 
 ON_THEIR_WAY = timedelta(seconds=10)
@@ -45,3 +46,13 @@ class LearntMemory:
     sized: SizedStock
     trail: Trail
     announced: Expectation
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """How many slots a promise needs, where that is learnt."""
+
+    count: int
+    notes: tuple[Note, ...] = ()
+    look_again: datetime | None = None
+    memory: LearntMemory | None = None  # None: it was not learnt here

@@ -14,14 +14,13 @@ from itertools import takewhile
 from headroom.core.conditions import conditions_of
 from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus
 from headroom.core.headrooms.readiness import SlotTally
-from headroom.core.headrooms.size_inputs import Learnt
 from headroom.core.headrooms.size_limits import Note
 from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.holds import LOCKED
 from headroom.core.names import API_VERSION
 from headroom.core.objects import Condition
 from headroom.core.promise.achieved import WEEK
-from headroom.core.promise.announced import NOTHING_ANNOUNCED, Expectation, LearntMemory
+from headroom.core.promise.announced import NOTHING_ANNOUNCED, Expectation, Learnt, LearntMemory
 from headroom.core.promise.estimator import Learner
 from headroom.core.promise.record import Damaged, History, read, written
 from headroom.core.promise.report import (

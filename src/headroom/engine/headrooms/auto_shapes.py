@@ -20,7 +20,7 @@ from headroom.core.headrooms.headrooms import Auto, Headroom, Workload
 from headroom.core.headrooms.shapes import (
     DAY,
     ShapeCandidate,
-    ShapesMemory,
+    Shapes,
     chosen_anew,
     in_scope,
     shape_name,
@@ -38,7 +38,7 @@ Times = dict[str, OrderedDict[str, deque[datetime]]]
 """When pods were made, by namespace and uid of their controller."""
 
 
-def shapes_now(ledger: Ledger, headroom: Headroom, now: datetime) -> ShapesMemory | None:
+def shapes_now(ledger: Ledger, headroom: Headroom, now: datetime) -> Shapes | None:
     """What a headroom's slots are like now; None where it says that itself."""
     memory, auto = ledger.slots.memory[headroom.parent.whole].shapes, headroom.slot.auto
     if memory is None or auto is None or headroom.paused or headroom.problems:

@@ -14,17 +14,23 @@ from headroom.core.actions import (
     Outcome,
     WriteOverhead,
 )
-from headroom.core.headrooms import nodeoverhead, slotsets
 from headroom.core.headrooms.companions import (
     NOT_MADE,
+    SLOT_SET,
     Companion,
+    has_slot_set,
     seen_daemon_set,
     seen_slot_set,
+    slot_set_ref,
     written,
 )
 from headroom.core.headrooms.headrooms import Headroom, Workload, WorkloadRef
-from headroom.core.headrooms.nodeoverhead import Overhead
-from headroom.core.headrooms.slotsets import SLOT_SET
+from headroom.core.headrooms.node_overhead import (
+    Overhead,
+    daemon_set_ref,
+    has_daemon_set,
+    overhead_of,
+)
 from headroom.core.headrooms.wanted_slots import template_for
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import PodTemplate
@@ -45,16 +51,16 @@ def first(
     if (sequence := _slot_set(ledger, headroom, now)) is not None:
         return sequence
     made = ledger.slots.memory[headroom.parent.whole].daemon_set
-    if not nodeoverhead.applies(headroom) or made.uid:
+    if not has_daemon_set(headroom) or made.uid:
         return None
     return write(ledger, headroom, window, now)
 
 
 def _slot_set(ledger: Ledger, headroom: Headroom, now: datetime) -> Sequence | None:
-    if not ledger.policy.slot_sets or not slotsets.applies(headroom):
+    if not ledger.policy.slot_sets or not has_slot_set(headroom):
         return None
     parent, subject = headroom.parent, headroom_subject(headroom.parent)
-    there = _there(ledger, headroom, slotsets.ref_of(parent))
+    there = _there(ledger, headroom, slot_set_ref(parent))
     made = seen_slot_set(ledger.slots.memory[parent.whole].slot_set, headroom, there)
     remember_headroom(ledger, parent.whole, slot_set=made)
     if there is not None or made.uid or ledger.agenda.busy(subject):
@@ -71,7 +77,7 @@ def write(
     if not ledger.policy.node_overhead or headroom.deleted is not None:
         return None
     overhead, parent = _wanted(ledger, headroom, window), headroom.parent
-    there = _there(ledger, headroom, nodeoverhead.ref_of(parent))
+    there = _there(ledger, headroom, daemon_set_ref(parent))
     made = seen_daemon_set(ledger.slots.memory[parent.whole].daemon_set, headroom, there)
     if overhead is None or made is None:
         return None
@@ -139,6 +145,6 @@ def _wanted(ledger: Ledger, headroom: Headroom, window: ActiveWindow | None) -> 
         return None  # What is wanted is not known: what is there stays.
     memory, nodes = ledger.slots.memory[headroom.parent.whole], ledger.nodes.values()
     wished = memory.wished if memory.opened is not None else None
-    wanted = nodeoverhead.overhead_of(headroom, template, window, wished, nodes)
+    wanted = overhead_of(headroom, template, window, wished, nodes)
     idle = memory.guardian_refused or ledger.hold_index.of(By.SLOT_LIMITED, headroom.parent.whole)
     return replace(wanted, requests=EMPTY) if idle else wanted

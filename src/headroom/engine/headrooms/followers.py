@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
-from headroom.core.demand.follow_writes import next_write, owner_telling
 from headroom.core.demand.followers import (
     Followed,
     FollowedPod,
     Following,
     needs_of,
+    next_write,
+    owner_telling,
     owner_uid,
 )
 from headroom.core.demand.volumes import mounts

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from headroom.core.demand.quotaroom import ResourceQuota
+from headroom.core.demand.resource_quotas import ResourceQuota
 from headroom.core.headrooms.companions import owned
 from headroom.core.headrooms.decision import decide, opening
 from headroom.core.headrooms.dependencies import On
@@ -28,7 +28,7 @@ from headroom.core.headrooms.memory import (
     respecified,
 )
 from headroom.core.headrooms.readiness import status_of
-from headroom.core.headrooms.shapes import ShapesMemory, dressed
+from headroom.core.headrooms.shapes import Shapes, dressed
 from headroom.core.headrooms.wanted_slots import SizeView, surplus
 from headroom.core.headrooms.windows import judged, next_start
 from headroom.core.holds import Hold
@@ -275,7 +275,7 @@ class HeadroomController:
         creation_limits.decided(ledger, whole)
         yield from followers.serve(ledger, headroom, window is not None, now)
 
-    def _with_owners(self, headroom: Headroom, shapes: ShapesMemory | None) -> Headroom:
+    def _with_owners(self, headroom: Headroom, shapes: Shapes | None) -> Headroom:
         """The headroom with the owners of what is chosen for it, known to everybody as such."""
         if shapes is None or headroom.paused:
             return headroom

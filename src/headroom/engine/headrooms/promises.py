@@ -14,12 +14,12 @@ from datetime import datetime
 from headroom.core.fast_replace import replace
 from headroom.core.findings.doors import may_lack_door
 from headroom.core.headrooms.headrooms import Headroom
-from headroom.core.headrooms.size_inputs import Learnt
 from headroom.core.index_entries import By, Entry
 from headroom.core.latches import kept_for
 from headroom.core.names import CLAIM_GATE, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Pod
 from headroom.core.owners import EVERYWHERE, has_right, pod_keys
+from headroom.core.promise.announced import Learnt
 from headroom.core.promise.promise import Promise, first_promise, makes_promise
 from headroom.core.sizes.kind import Size
 from headroom.core.subjects import headroom_subject

@@ -2,14 +2,14 @@
 
 Admission charges our guardians as it charges any pod, so what they use is taken out of what is
 used. The buffers of a namespace share its room, the older ones first. The arithmetic is
-`core.demand.quotaroom`'s.
+`core.demand.resource_quotas`'s.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from headroom.core.demand.quotaroom import (
+from headroom.core.demand.resource_quotas import (
     QuotaAllowance,
     Tight,
     charges,
@@ -17,8 +17,7 @@ from headroom.core.demand.quotaroom import (
     tightest,
 )
 from headroom.core.headrooms.dependencies import On
-from headroom.core.headrooms.headrooms import Headroom
-from headroom.core.headrooms.size_inputs import replicas_of
+from headroom.core.headrooms.headrooms import Headroom, replicas_of
 from headroom.core.headrooms.size_limits import Note
 from headroom.core.headrooms.wanted_slots import template_for
 from headroom.core.holds import PREEMPTIBLE, PodTemplate

@@ -12,14 +12,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from headroom.core.demand.autoscalers import PodAutoscaler
-from headroom.core.demand.quotaroom import ResourceQuota
+from headroom.core.demand.resource_quotas import ResourceQuota
 from headroom.core.demand.utilization import Use
 from headroom.core.findings.doors import reached, rule_keys
-from headroom.core.headrooms import nodeoverhead, slotsets
+from headroom.core.headrooms.announced_pods import PodAutoscaler
+from headroom.core.headrooms.companions import slot_set_ref
 from headroom.core.headrooms.dependencies import Cause, causes
 from headroom.core.headrooms.headrooms import Headroom, Workload, WorkloadRef
 from headroom.core.headrooms.memory import HeadroomMemory
+from headroom.core.headrooms.node_overhead import daemon_set_ref
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By, Entry
 from headroom.core.objects import Key, Pod
@@ -67,7 +68,7 @@ class HeadroomRecords:
 def file_headroom(ledger: Ledger, headroom: Headroom) -> None:
     """Give a headroom its entries in the index."""
     parent = headroom.parent
-    made = (slotsets.ref_of(parent), nodeoverhead.ref_of(parent))
+    made = (slot_set_ref(parent), daemon_set_ref(parent))
     within = reached(headroom, ledger.policy.across_namespaces) if makes_promise(headroom) else ()
     rules = ((namespace, key) for namespace in within for key in rule_keys(headroom))
     entries = (

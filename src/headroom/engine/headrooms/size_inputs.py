@@ -85,7 +85,7 @@ def size_view(ledger: Ledger, headroom: Headroom, known: HeadroomMemory, now: da
         followed=followed,
         covered=covered(ledger, headroom, template, followed),
         overhead=_overhead(ledger) if chunked else EMPTY,
-        shapes=known.shapes.shapes if known.shapes and choosing else None,
+        shapes=known.shapes if choosing else None,
         most=ledger.policy.most_slots,
         grace=ledger.policy.node_grace,
     )

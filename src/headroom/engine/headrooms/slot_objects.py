@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from headroom.core.actions import Action, CreateSlotObject, Outcome, SetFinalizers, Taken
-from headroom.core.headrooms import nodeoverhead
 from headroom.core.headrooms.companions import daemon_set_owner
 from headroom.core.headrooms.headrooms import ALWAYS, Headroom
 from headroom.core.headrooms.memory import begun_anew
+from headroom.core.headrooms.node_overhead import slot_owned
 from headroom.core.headrooms.slot_objects import Making, changes, stands
 from headroom.core.hold_state.limited import beyond_limit, permit_of
 from headroom.core.hold_state.memory import Permit
@@ -52,7 +52,7 @@ def member_hold(ledger: Ledger, hold: Hold) -> Hold:
         return hold
     owner = daemon_set_owner(headroom, memory.daemon_set)
     if owner is not None:
-        hold = nodeoverhead.slot_owned(hold, owner)
+        hold = slot_owned(hold, owner)
     if headroom.slot_objects.permanent and hold.tenure is not None:
         hold = replace(hold, tenure=replace(hold.tenure, duration=None))
     if memory.window is None or headroom.refill != ALWAYS:

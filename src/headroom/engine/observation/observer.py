@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from headroom.core.demand.autoscalers import PodAutoscaler
-from headroom.core.demand.quotaroom import ResourceQuota
+from headroom.core.demand.resource_quotas import ResourceQuota
 from headroom.core.demand.volumes import NodeDrivers, StorageClass, Volume, VolumeClaim
 from headroom.core.eviction.budgets import Budget
 from headroom.core.eviction.preallocation import permitted
 from headroom.core.fast_replace import replace
+from headroom.core.headrooms.announced_pods import PodAutoscaler
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.hold_state.allocate_policy_groups import apart_from_others

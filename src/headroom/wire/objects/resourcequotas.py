@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from headroom.core.amounts import amount
-from headroom.core.demand.quotaroom import ResourceQuota, ScopeRule
+from headroom.core.demand.resource_quotas import ResourceQuota, ScopeRule
 from headroom.core.quantity import QuantityError
 from headroom.wire.kinds import RESOURCE_QUOTAS
 from headroom.wire.objects.podjson import JsonObject, Metadata
