@@ -63,7 +63,7 @@ from headroom.engine.effects import assume, begin, end, give_up, latches_made
 from headroom.engine.error_isolation.notices import Notices
 from headroom.engine.error_isolation.quarantine import Quarantine
 from headroom.engine.headrooms import own_objects
-from headroom.engine.headrooms.companions import Concerning
+from headroom.engine.headrooms.companions import Concerning, settled
 from headroom.engine.headrooms.followers import concerned
 from headroom.engine.headrooms.headroom_controller import HeadroomController
 from headroom.engine.headrooms.records import reconsider
@@ -71,7 +71,6 @@ from headroom.engine.headrooms.slot_events import (
     finalized,
     member_gone,
     object_failed,
-    settled,
     wrote,
 )
 from headroom.engine.headrooms.slot_takeover import move_in

@@ -115,18 +115,18 @@ def is_due(memory: HeadroomMemory, now: datetime) -> bool:
 
 
 def decided(
-    memory: HeadroomMemory, sight: SizeView, decision: Decision, now: datetime
+    memory: HeadroomMemory, view: SizeView, decision: Decision, now: datetime
 ) -> HeadroomMemory:
     """It was decided which slots are wanted."""
     auto, shapes = decision.wished.auto, memory.shapes
-    since, owners = memory.owners_since, (each.owner.uid for each in sight.followed)
+    since, owners = memory.owners_since, (each.owner.uid for each in view.followed)
     return replace(
         memory,
         wished=decision.wished,
         foresight=decision.wished.foresight or memory.foresight,
-        quotas=decision.quotas,
+        quotas=view.quotas,
         shapes=replace(shapes, had=slots_had(auto)) if shapes is not None and auto else shapes,
-        followed=sight.followed,
+        followed=view.followed,
         owners_since={uid: since.get(uid, now) for uid in owners},
         not_before=decision.not_before,
     )

@@ -65,22 +65,22 @@ class BufferSize(Size):
         return self.limits
 
     def wish(
-        self, headroom: Headroom, template: PodTemplate, sight: SizeView, now: datetime
+        self, headroom: Headroom, template: PodTemplate, view: SizeView, now: datetime
     ) -> WantedSlots:
-        wanted = chunks(self, template.pod.requests, replicas_of(sight.workload))
+        wanted = chunks(self, template.pod.requests, replicas_of(view.workload))
         if isinstance(wanted, Note):
             return WantedSlots(notes=(replace(wanted, reason="InvalidSpec"),))
         count = wanted
         notes: tuple[Note, ...] = ()
-        left = sight.room.allowance if sight.room is not None else None
+        left = view.room.allowance if view.room is not None else None
         if left is not None and left.count < count:
             count = left.count
             notes = tuple(Note(LIMITED, name) for name in left.limited_by)
-        if count > sight.most:
-            count, notes = sight.most, (Note(LIMITED, operators_limit(sight.most)),)
-        chosen, later = within(Indexes(count), sight.standing, sight.reach)
-        slots = tuple(as_hold(headroom, template, name, sight) for name in chosen)
-        again = sight.room.look_again if sight.room is not None else None
+        if count > view.most:
+            count, notes = view.most, (Note(LIMITED, operators_limit(view.most)),)
+        chosen, later = within(Indexes(count), view.standing, view.reach)
+        slots = tuple(as_hold(headroom, template, name, view) for name in chosen)
+        again = view.room.look_again if view.room is not None else None
         return WantedSlots(slots, wanted, notes, look_again=again, later=later)
 
     def quota_share(self, one: Resources, replicas: int | None) -> int | None:

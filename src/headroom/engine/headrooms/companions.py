@@ -33,12 +33,12 @@ from headroom.core.headrooms.node_overhead import (
 )
 from headroom.core.headrooms.wanted_slots import template_for
 from headroom.core.headrooms.windows import ActiveWindow
-from headroom.core.holds import PodTemplate
+from headroom.core.holds import Hold, PodTemplate
 from headroom.core.index_entries import By
 from headroom.core.plan import Sequence, Work
 from headroom.core.resources import EMPTY
 from headroom.core.subjects import Topic, headroom_subject
-from headroom.engine.headrooms.records import remember_headroom
+from headroom.engine.headrooms.records import reconsider, remember_headroom
 from headroom.engine.ledger import Ledger
 
 Concerning = CreateGuardian | WriteOverhead | CreateSlotSet
@@ -100,31 +100,32 @@ def concerned(ledger: Ledger, workload: Workload) -> tuple[str, ...]:
     return found
 
 
-def settled(ledger: Ledger, action: Concerning, outcome: Outcome, now: datetime) -> str:
-    """Take note of what became of a write; name the headroom that is to be looked at."""
+def settled(ledger: Ledger, action: Concerning, outcome: Outcome, now: datetime) -> None:
+    """Take note of what became of a write."""
     slots = ledger.slots
     match action:
         case CreateGuardian(hold=hold):
-            return hold.group if _counts_anew(ledger, action, outcome) else ""
+            _guardian_settled(ledger, hold, outcome)
         case WriteOverhead(overhead=overhead, uid=uid) if overhead.parent.whole in slots.memory:
             made = written(uid, overhead.shape, outcome, now)
             remember_headroom(ledger, overhead.parent.whole, daemon_set=made)
         case CreateSlotSet(parent=parent) if parent.whole in slots.memory:
-            remember_headroom(ledger, parent.whole, slot_set=written("", "", outcome, now))
-    return ""
+            made = written("", "", outcome, now)
+            remember_headroom(ledger, parent.whole, slot_set=made)
 
 
-def _counts_anew(ledger: Ledger, action: CreateGuardian, outcome: Outcome) -> bool:
-    """A guardian was made or refused; say whether that changes what is counted."""
-    whole, slots = action.hold.group, ledger.slots
-    memory = slots.memory.get(whole)
-    if not action.hold.template.node or memory is None or not ledger.policy.node_overhead:
-        return False
-    refused = isinstance(outcome, Denied | Invalid)
-    if refused == memory.guardian_refused or not (refused or isinstance(outcome, Done)):
-        return False
-    remember_headroom(ledger, whole, guardian_refused=refused)
-    return True
+def _guardian_settled(ledger: Ledger, hold: Hold, outcome: Outcome) -> None:
+    """A guardian was created or refused: others may follow, or are not counted ahead."""
+    memory = ledger.slots.memory.get(hold.group)
+    done, refused = isinstance(outcome, Done), isinstance(outcome, Denied | Invalid)
+    if memory is None or not (done or refused):
+        return
+    counted = bool(hold.template.node) and ledger.policy.node_overhead
+    changed = counted and refused != memory.guardian_refused
+    if changed:
+        remember_headroom(ledger, hold.group, guardian_refused=refused)
+    if changed or (done and memory.wished.later):
+        reconsider(ledger, hold.group)
 
 
 def _there(ledger: Ledger, headroom: Headroom, ref: WorkloadRef) -> Workload | None:

@@ -16,8 +16,7 @@ from headroom.core.index_entries import By
 from headroom.core.objects import Pod
 from headroom.core.resources import Resources
 from headroom.core.subjects import Awaited, Change, hold_subject
-from headroom.engine.headrooms.demand import load
-from headroom.engine.headrooms.quota_allowance import heard
+from headroom.engine.headrooms.demand import heard, load
 from headroom.engine.headrooms.slot_pods import slot_count
 from headroom.engine.ledger import Ledger
 from headroom.engine.pending_guardians import being_made, in_flight, seekers

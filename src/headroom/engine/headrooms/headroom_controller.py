@@ -194,7 +194,7 @@ class HeadroomController:
     ) -> Iterator[Sequence]:
         """Write the status that the wanted slots and the states of the slots call for."""
         tally = tally_of(self._ledger, headroom, next_start(headroom, now, calendar))
-        if tally.pending and not headroom.status.observed_generation:
+        if tally.counts.pending and not headroom.status.observed_generation:
             # A new headroom is mostly held a moment later: one write instead of two.
             self._writer.delay(headroom.parent, now + COALESCED)
         shown = self._writer.headroom(headroom, now)
@@ -250,17 +250,17 @@ class HeadroomController:
         memory = ledger.slots.memory[whole]
         memory = replace(memory, opened=opened, shapes=shapes, spent=spent)
         promise = promises.advance(ledger, whole, now) if headroom.size.learns else None
-        sight = size_inputs.size_view(ledger, headroom, memory, now)
-        decision = decide(headroom, sight, calendar, now)
+        view = size_inputs.size_view(ledger, headroom, memory, now)
+        decision = decide(headroom, view, calendar, now)
         wished = owned(headroom, decision.wished, memory.slot_set, memory.daemon_set)
         # Only now: a decision that raises is none, and nothing is told.
         decision = replace(decision, wished=wished)
-        self._ledger.slots.memory[whole] = decided(memory, sight, decision, now)
-        if promise is not None and sight.learnt is not None and sight.learnt.memory is not None:
-            promise.decided(sight.learnt.memory)
+        self._ledger.slots.memory[whole] = decided(memory, view, decision, now)
+        if promise is not None and view.learnt is not None and view.learnt.memory is not None:
+            promise.decided(view.learnt.memory)
         again = None
         if headroom.slot_objects is None:
-            again = self._settle_slots(headroom, sight, now)
+            again = self._settle_slots(headroom, view, now)
         else:
             self._quotas.asks_anew(headroom_subject(headroom.parent))
             remember_objects(self._ledger, whole, refused="", beyond="")
@@ -286,7 +286,7 @@ class HeadroomController:
             promises.see_headroom(self._ledger, owned_by)
         return owned_by
 
-    def _settle_slots(self, headroom: Headroom, sight: SizeView, now: datetime) -> datetime | None:
+    def _settle_slots(self, headroom: Headroom, view: SizeView, now: datetime) -> datetime | None:
         """Tell the ledger which slots there are; say when to look again at those left over."""
         ledger, memory = self._ledger, self._ledger.slots.memory[headroom.parent.whole]
         wished, drops = memory.wished, dict(memory.drops)
@@ -295,7 +295,7 @@ class HeadroomController:
         names = ledger.hold_index.of(By.SLOT, headroom.parent.whole)
         there = frozenset(name.partition("#")[2] for name in names)
         again: datetime | None = None
-        for slot in surplus(headroom, wished, replace(sight, standing=there | sight.standing)):
+        for slot in surplus(headroom, wished, replace(view, standing=there | view.standing)):
             name = str(replace(headroom.parent, slot=slot))
             hold = ledger.holds.get(name)
             # A handover that has begun is under way before its claim is seen.
@@ -305,7 +305,7 @@ class HeadroomController:
                 continue
             ledger.lose_hold(name)
             ledger.wake_guardians(name)
-            if sight.window is not None and sight.window.size.by_node:
+            if view.window is not None and view.window.size.by_node:
                 drops[slot] = dropped(drops.get(slot), now)
         drops = {slot: each for slot, each in drops.items() if each.counts(now)}
         remember_headroom(self._ledger, headroom.parent.whole, drops=drops)

@@ -23,11 +23,9 @@ from headroom.core.index_entries import By
 from headroom.core.latches import kept_for
 from headroom.core.resources import EMPTY, Resources
 from headroom.engine.headrooms import expected_pods
-from headroom.engine.headrooms.covered_slots import covered
-from headroom.engine.headrooms.demand import observed
-from headroom.engine.headrooms.followers import followed_by
+from headroom.engine.headrooms.demand import allowance, observed
+from headroom.engine.headrooms.followers import covered, followed_by
 from headroom.engine.headrooms.promises import learnt_size
-from headroom.engine.headrooms.quota_allowance import allowance
 from headroom.engine.headrooms.slot_objects import members
 from headroom.engine.headrooms.slot_pods import claimed_slots, guarded, slot_guardians
 from headroom.engine.ledger import Ledger

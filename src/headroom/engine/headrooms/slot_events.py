@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from headroom.core.actions import CreateGuardian, CreateSlotObject, Done, Outcome, SetFinalizers
+from headroom.core.actions import CreateSlotObject, Done, Outcome, SetFinalizers
 from headroom.core.headrooms.headrooms import NEVER
 from headroom.core.headrooms.memory import MOMENT, object_written, resting
 from headroom.core.headrooms.slot_objects import stands
@@ -17,8 +17,7 @@ from headroom.core.hold_state.memory import state_of
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Parent
 from headroom.core.subjects import headroom_subject
-from headroom.engine.headrooms import companions, slot_objects
-from headroom.engine.headrooms.companions import Concerning
+from headroom.engine.headrooms import slot_objects
 from headroom.engine.headrooms.records import reconsider, remember_headroom, remember_objects
 from headroom.engine.headrooms.slot_pods import note_state
 from headroom.engine.ledger import Ledger
@@ -88,16 +87,6 @@ def wrote(
         reconsider(ledger, whole)
     elif not action.hold.parent.uid:
         ledger.agenda.touch(headroom_subject(action.of))
-
-
-def settled(ledger: Ledger, action: Concerning, outcome: Outcome, now: datetime) -> None:
-    """A guardian was made or refused: others may follow, or are not counted ahead."""
-    whole = companions.settled(ledger, action, outcome, now)
-    if isinstance(action, CreateGuardian) and isinstance(outcome, Done):
-        made = ledger.slots.memory.get(action.hold.group)
-        whole = action.hold.group if made is not None and made.wished.later else whole
-    if whole:
-        reconsider(ledger, whole)
 
 
 def object_failed(ledger: Ledger, parent: Parent, now: datetime) -> None:
