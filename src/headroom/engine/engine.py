@@ -44,7 +44,7 @@ from headroom.core.subjects import (
     node_subject,
     pod_subject,
 )
-from headroom.engine import fence_controller, guardian_pace, handover_queue, latch_controller
+from headroom.engine import fence_controller, handover_queue, latch_controller
 from headroom.engine.agenda import OWNER_PAUSE, Agenda
 from headroom.engine.bursts import bulk, retries
 from headroom.engine.claim_index import Indexer, index_subject
@@ -62,7 +62,7 @@ from headroom.engine.doors.claims import (
 from headroom.engine.effects import assume, begin, end, give_up, latches_made
 from headroom.engine.error_isolation.notices import Notices
 from headroom.engine.error_isolation.quarantine import Quarantine
-from headroom.engine.headrooms import own_objects
+from headroom.engine.headrooms import guardian_pace, own_objects
 from headroom.engine.headrooms.companions import Concerning, settled
 from headroom.engine.headrooms.followers import concerned
 from headroom.engine.headrooms.headroom_controller import HeadroomController

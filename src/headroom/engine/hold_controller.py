@@ -25,13 +25,13 @@ from headroom.core.plan import Sequence, Work, latest
 from headroom.core.renewal import Guardians, is_due, told_apart
 from headroom.core.subjects import hold_subject, pod_subject
 from headroom.core.tickets import ticket_lifecycle
-from headroom.engine import guardian_pace, preallocation
+from headroom.engine import preallocation
 from headroom.engine.conflicts.preempted_guardians import rest_of
 from headroom.engine.conflicts.reclaim import reclaim_of
 from headroom.engine.doors.released import ahead_of
 from headroom.engine.freeze import hold_room, node_view
 from headroom.engine.handover_queue import left_beside
-from headroom.engine.headrooms import creation_limits
+from headroom.engine.headrooms import creation_limits, guardian_pace
 from headroom.engine.headrooms.slot_events import slot_now
 from headroom.engine.headrooms.slot_succession import estate_for, leaves_room
 from headroom.engine.ledger import Ledger

@@ -38,7 +38,6 @@ from headroom.core.owners import judged as judged_rules
 from headroom.core.plan import Sequence, earliest, latest, telling
 from headroom.core.subjects import headroom_subject, hold_subject
 from headroom.core.waits.drops import dropped
-from headroom.engine import guardian_pace
 from headroom.engine.claim_index import touch_indexes
 from headroom.engine.cron import calendar
 from headroom.engine.headrooms import (
@@ -46,6 +45,7 @@ from headroom.engine.headrooms import (
     companions,
     creation_limits,
     followers,
+    guardian_pace,
     promises,
     size_inputs,
     slot_events,
