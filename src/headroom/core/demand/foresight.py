@@ -73,29 +73,20 @@ class Guarded:
 
 
 @dataclass(frozen=True, slots=True)
-class ForeseenDemand:
-    """What the number depends on: the shape of one slot, the load, and pods known to come.
+class LoadView:
+    """The inputs of one decision: the shape of one slot, the load, pods known to come, what stands.
 
-    `quota` is the one of the namespace's ResourceQuotas that allows the fewest slots.
+    `quota` is the one of the namespace's ResourceQuotas that allows the fewest slots, `memory` what
+    the last decision left. `look_again` is when the inputs themselves may be others.
     """
 
     one: Resources
     load: Load
+    guarded: Guarded
     forthcoming: Resources = EMPTY
     limits: Limits = NO_LIMITS
     quota: Tight | None = None
     most: int = MOST_SLOTS  # that the operator makes of one headroom
-
-
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """The inputs of one decision: the demand, what stands, and what the last decision left.
-
-    `look_again` is when the demand itself may be another one.
-    """
-
-    demand: ForeseenDemand
-    guarded: Guarded
     memory: ForesightMemory | None = None
     look_again: datetime | None = None
 
@@ -113,21 +104,21 @@ class Sized:
     look_again: datetime | None = None
 
 
-def foreseen(permille: int, observed: Observed, now: datetime) -> tuple[Sized, ForesightMemory]:
+def foreseen(permille: int, view: LoadView, now: datetime) -> tuple[Sized, ForesightMemory]:
     """Say which slots keep the load under a threshold, and what to remember of this decision."""
-    demand, guarded, memory = observed.demand, observed.guarded, observed.memory
+    guarded, memory = view.guarded, view.memory
     if memory is None:  # After a restart what stands is where the number is.
         memory = ForesightMemory(Trail(len(guarded.bound)), placed=guarded.placed)
-    coming = _pieces(demand.forthcoming, demand.one)
-    certain = paced(memory.certain, min(coming, demand.most), CERTAIN, now)
-    by_rule = placeholders(demand.load.used, demand.one, permille)
-    trail = paced(memory.trail, min(by_rule, demand.most), PACE, now)
+    coming = _pieces(view.forthcoming, view.one)
+    certain = paced(memory.certain, min(coming, view.most), CERTAIN, now)
+    by_rule = placeholders(view.load.used, view.one, permille)
+    trail = paced(memory.trail, min(by_rule, view.most), PACE, now)
     count = certain.count + trail.count
     placed = bool(guarded.placed - memory.placed)
     stall = judged(memory.stall, guarded.waiting_since, placed, now)
     bound = sum(guarded.bound.values())
-    target = bounded(count, demand.load, bound, _bounds(demand))
-    notes = [_held(name, target.count, count, demand.quota) for name in target.held_by]
+    target = bounded(count, view.load, bound, _bounds(view))
+    notes = [_held(name, target.count, count, view.quota) for name in target.held_by]
     most = target.count
     if stall.held_back(now) and most > bound + 1:
         most = bound + 1
@@ -137,7 +128,7 @@ def foreseen(permille: int, observed: Observed, now: datetime) -> tuple[Sized, F
         asked=coming + by_rule,
         notes=tuple(notes),
         look_again=earliest(
-            observed.look_again,
+            view.look_again,
             next_move(trail, PACE, now),
             next_move(certain, CERTAIN, now),
             next_judgement(stall, guarded.waiting_since, now),
@@ -151,9 +142,9 @@ def _pieces(amount: Resources, one: Resources) -> int:
     return placeholders(amount, one, WHOLE // 2)
 
 
-def _bounds(demand: ForeseenDemand) -> SizeBounds:
-    limits, quota = demand.limits, demand.quota.count if demand.quota is not None else None
-    slots = demand.most if limits.slots is None else min(limits.slots, demand.most)
+def _bounds(view: LoadView) -> SizeBounds:
+    limits, quota = view.limits, view.quota.count if view.quota is not None else None
+    slots = view.most if limits.slots is None else min(limits.slots, view.most)
     return SizeBounds(slots=slots, pods=limits.pods, nodes=limits.nodes, quota=quota)
 
 

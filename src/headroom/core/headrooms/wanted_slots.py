@@ -45,7 +45,7 @@ from headroom.core.resources import EMPTY, Resources
 from headroom.core.sizes.kind import Size
 
 if TYPE_CHECKING:
-    from headroom.core.demand.foresight import ForesightMemory, Observed
+    from headroom.core.demand.foresight import ForesightMemory, LoadView
 
 GRACE = timedelta(seconds=40)
 USED_UP, NO_NODE = "UsedUp", "NoEligibleNode"
@@ -73,7 +73,7 @@ class SizeView:
     standing: frozenset[str] = frozenset()
     spent: frozenset[str] = frozenset()
     overhead: Resources = EMPTY
-    load: Observed | None = None
+    load: LoadView | None = None
     learnt: Learnt | None = None
     followed: tuple[Followed, ...] = ()
     covered: tuple[tuple[str, str], ...] = ()

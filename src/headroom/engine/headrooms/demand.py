@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from headroom.core.demand.foresight import ForeseenDemand, ForesightMemory, Guarded, Observed
+from headroom.core.demand.foresight import ForesightMemory, Guarded, LoadView
 from headroom.core.demand.quota_memory import QuotaMemory, tight_now
 from headroom.core.demand.resource_quotas import (
     QuotaAllowance,
@@ -38,13 +38,13 @@ from headroom.engine.headrooms.slot_pods import guarded, slot_guardians
 from headroom.engine.ledger import Ledger
 
 
-def observed(
+def load_view(
     ledger: Ledger,
     headroom: Headroom,
     memory: ForesightMemory | None,
     quotas: QuotaMemory,
     now: datetime,
-) -> tuple[Observed | None, QuotaMemory]:
+) -> tuple[LoadView | None, QuotaMemory]:
     """What the slots of a headroom depend on now; None where its size is of another kind.
 
     Also what is to be remembered of quotas.
@@ -57,15 +57,18 @@ def observed(
     standing = len(ledger.index.of(By.SLOT_GUARDIAN, headroom.parent.whole))
     allows_fewest = heard(ledger, headroom, template)
     answer, quotas = tight_now(quotas, allows_fewest, standing, now)
-    demand = ForeseenDemand(
+    view = LoadView(
         one=template.pod.requests,
         load=load(ledger, template.pod),
+        guarded=_guarded(ledger, headroom),
         forthcoming=_forthcoming(ledger, size, workload),
         limits=headroom.limits,
         quota=answer.tight,
         most=ledger.policy.most_slots,
+        memory=memory,
+        look_again=answer.sure_at,
     )
-    return Observed(demand, _guarded(ledger, headroom), memory, answer.sure_at), quotas
+    return view, quotas
 
 
 def load(ledger: Ledger, shape: Pod) -> Load:

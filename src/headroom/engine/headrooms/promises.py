@@ -168,7 +168,9 @@ def _wanted_by(ledger: Ledger, pod: Pod) -> tuple[str, ...]:
     places = ((here, key) for key in pod_keys(pod) for here in (pod.key.namespace, EVERYWHERE))
     named = (slots.headroom_index.of(By.OWNER_RULE, place) for place in places)
     found = dict.fromkeys(whole for wholes in named for whole in wholes)
-    return tuple(each for each in found if has_right(slots.promises[each].headroom, pod, across))
+    promises = (slots.promises[whole] for whole in found if whole in slots.promises)
+    owned = (each.headroom for each in promises if has_right(each.headroom, pod, across))
+    return tuple(headroom.parent.whole for headroom in owned)
 
 
 def _is_kept_back(pod: Pod) -> bool:

@@ -23,7 +23,7 @@ from headroom.core.index_entries import By
 from headroom.core.latches import kept_for
 from headroom.core.resources import EMPTY, Resources
 from headroom.engine.headrooms import expected_pods
-from headroom.engine.headrooms.demand import allowance, observed
+from headroom.engine.headrooms.demand import allowance, load_view
 from headroom.engine.headrooms.followers import covered, followed_by
 from headroom.engine.headrooms.promises import learnt_size
 from headroom.engine.headrooms.slot_objects import members
@@ -67,7 +67,7 @@ def size_view(ledger: Ledger, headroom: Headroom, known: HeadroomMemory, now: da
     left = allowance(ledger, headroom)
     there = len(guarded(ledger, headroom)) if left is not None else 0
     room, quotas = room_now(known.quotas, left, there, now)
-    load, quotas = observed(ledger, headroom, known.foresight, quotas, now)
+    load, quotas = load_view(ledger, headroom, known.foresight, quotas, now)
     learnt = learnt_size(ledger, headroom, size, now)
     return SizeView(
         window=window,
