@@ -77,10 +77,10 @@ class HeadroomController:
 
     def see(self, headroom: Headroom) -> None:
         """Take a headroom as it now is; its own status coming back changes no wish."""
-        whole = headroom.parent.whole
+        whole, slots = headroom.parent.whole, self._ledger.slots
         headroom = judged(headroom, calendar)
         headroom = judged_rules(headroom, self._ledger.policy.across_namespaces)
-        old, memory = self._ledger.slots.headrooms.get(whole), self._ledger.slots.memory.get(whole)
+        old, memory = slots.headrooms.get(whole), slots.memory.get(whole)
         if memory is not None and memory.shapes is not None and headroom.slot.auto is not None:
             headroom = dressed(headroom, memory.shapes.chosen)
         if old is not None and (old.parent.uid != headroom.parent.uid or not headroom.served):
@@ -88,12 +88,12 @@ class HeadroomController:
             old = None
         if not headroom.served:
             return
-        self._ledger.slots.headrooms[whole] = headroom
+        slots.headrooms[whole] = headroom
         subject = headroom_status_subject(headroom.parent)
         self._writer.note(subject, headroom.parent.uid, headroom.status)
-        memory = self._ledger.slots.memory.setdefault(whole, first_memory(headroom))
+        memory = slots.memory.setdefault(whole, first_memory(headroom))
         if old is None or without_status(old) != without_status(headroom):
-            self._ledger.slots.memory[whole] = respecified(memory, old, headroom)
+            slots.memory[whole] = respecified(memory, old, headroom)
             file_headroom(self._ledger, headroom)
             auto_shapes.note_all_made(self._ledger)
             reconsider(self._ledger, whole)
@@ -232,14 +232,12 @@ class HeadroomController:
 
     def _wish(self, headroom: Headroom, now: datetime) -> Iterator[Sequence]:
         ledger, whole = self._ledger, headroom.parent.whole
-        memory = remember_headroom(self._ledger, whole, stale=False)
+        memory = remember_headroom(ledger, whole, stale=False)
         opened = opening(headroom, memory.opened, calendar, now)
         window = opened.window
         if before := companions.first(ledger, headroom, window, now):
             yield before
-            remember_headroom(
-                self._ledger, whole, stale=True
-            )  # Guardians belong to what is made first.
+            remember_headroom(ledger, whole, stale=True)  # Guardians belong to what is made first.
             return
         for tell in opened.tells:
             yield telling(tell)
@@ -255,7 +253,7 @@ class HeadroomController:
         wished = owned(headroom, decision.wished, memory.slot_set, memory.daemon_set)
         # Only now: a decision that raises is none, and nothing is told.
         decision = replace(decision, wished=wished)
-        self._ledger.slots.memory[whole] = decided(memory, view, decision, now)
+        ledger.slots.memory[whole] = decided(memory, view, decision, now)
         if promise is not None and view.learnt is not None and view.learnt.memory is not None:
             promise.decided(view.learnt.memory)
         again = None
@@ -263,15 +261,14 @@ class HeadroomController:
             again = self._settle_slots(headroom, view, now)
         else:
             self._quotas.asks_anew(headroom_subject(headroom.parent))
-            remember_objects(self._ledger, whole, refused="", beyond="")
+            remember_objects(ledger, whole, refused="", beyond="")
             if window is not None:
                 yield from slot_objects.settle(ledger, self._quotas, headroom, now)
         if after := companions.write(ledger, headroom, window, now):
             yield after
         next_end = size_inputs.next_end(ledger, headroom, now)
-        remember_headroom(
-            self._ledger, whole, look_at=earliest(decision.look_again, again, next_end)
-        )
+        look_at = earliest(decision.look_again, again, next_end)
+        remember_headroom(ledger, whole, look_at=look_at)
         creation_limits.decided(ledger, whole)
         yield from followers.serve(ledger, headroom, window is not None, now)
 
