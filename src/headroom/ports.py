@@ -12,10 +12,10 @@ from datetime import datetime
 from typing import Protocol, assert_never
 
 from headroom.core.actions import Action, Outcome
-from headroom.core.demand.autoscalers import PodAutoscaler
-from headroom.core.demand.quotaroom import ResourceQuota
+from headroom.core.demand.resource_quotas import ResourceQuota
 from headroom.core.demand.volumes import NodeDrivers, StorageClass, Stored, Volume, VolumeClaim
 from headroom.core.eviction.budgets import Budget
+from headroom.core.headrooms.announced_pods import PodAutoscaler
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Namespace, Node, Parent, Pod

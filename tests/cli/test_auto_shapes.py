@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from headroom.cli.views.headrooms import explain_headroom
 from headroom.cli.views.plan_result import planned
-from headroom.core.demand.autoscalers import PodAutoscaler
+from headroom.core.headrooms.announced_pods import PodAutoscaler
 from headroom.core.headrooms.headrooms import (
     Auto,
     AutoStatus,

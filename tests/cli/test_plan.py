@@ -16,7 +16,7 @@ from headroom.core.headrooms.headrooms import Window
 from headroom.core.holds import Problem
 from headroom.core.names import SHAPE_ANNOTATION
 from headroom.core.objects import Namespace
-from headroom.core.sizes.pernode import PerNode
+from headroom.core.sizes.per_node import PerNode
 from headroom.core.sizes.replicas import Replicas
 from tests.builders import NOON, hold, node, pod, taint
 from tests.cli.commands import headroom as command

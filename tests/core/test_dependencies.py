@@ -11,8 +11,8 @@ from headroom.core.headrooms.dependencies import Cause, On, causes
 from headroom.core.headrooms.headrooms import NODE_CHUNK
 from headroom.core.sizes.adaptive import Adaptive
 from headroom.core.sizes.kind import Size
+from headroom.core.sizes.per_node import PerNode
 from headroom.core.sizes.percent import Percent
-from headroom.core.sizes.pernode import PerNode
 from headroom.core.sizes.replicas import Replicas
 from headroom.core.sizes.utilization import Utilization
 from headroom.dialects.capacitybuffer.rules.size import BufferSize

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headroom.core.demand.autoscalers import PodAutoscaler
-from headroom.core.headrooms.announced_pods import expected, first_pod
+from headroom.core.headrooms.announced_pods import PodAutoscaler, expected, first_pod
 from headroom.core.headrooms.headrooms import Workload, WorkloadRef
 from headroom.core.holds import PodTemplate
 from headroom.core.objects import Key, Pod

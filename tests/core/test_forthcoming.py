@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headroom.core.demand.missing_pods import job_size, missing
+from headroom.core.headrooms.announced_pods import job_size, missing
 
 
 @pytest.mark.parametrize(

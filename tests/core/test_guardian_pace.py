@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from headroom.core.demand.quotaroom import ResourceQuota
+from headroom.core.demand.resource_quotas import ResourceQuota
 from headroom.core.waits.pace import (
     LONGEST_PAUSE,
     MOST_AT_A_TIME,

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from headroom.core.demand.foresight import ForeseenDemand, Guarded, Observed, foreseen
+from headroom.core.demand.foresight import Guarded, LoadView, foreseen
 from headroom.core.demand.utilization import Load, load_on, use_of
 from headroom.core.headrooms.wanted_slots import SizeView, wish
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.resources import Resources
 from headroom.core.sizes.kind import Size
+from headroom.core.sizes.per_node import PerNode
 from headroom.core.sizes.percent import Percent
-from headroom.core.sizes.pernode import PerNode
 from headroom.core.sizes.replicas import Replicas
 from headroom.dialects.capacitybuffer.rules.size import BufferSize
 from tests.builders import NOON, node, pod
@@ -55,10 +55,10 @@ def test_the_lowest_names_stay_so_that_nothing_moves() -> None:
 
 def test_a_load_that_cannot_be_meant_asks_for_no_more_than_the_limit() -> None:
     one, used = Resources({"cpu": 1}), Resources({"cpu": 2**63 - 1})
-    demand = ForeseenDemand(one, Load(used, used, 1), forthcoming=used, most=MOST)
+    load = LoadView(one, Load(used, 1), Guarded({}), forthcoming=used, most=MOST)
     memory = None
     for _ in range(3):
-        sized, memory = foreseen(500, Observed(demand, Guarded({}), memory), NOON)
+        sized, memory = foreseen(500, replace(load, memory=memory), NOON)
         assert len(sized.names) <= MOST
 
 

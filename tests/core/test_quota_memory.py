@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from headroom.core.demand.quota_memory import NOTHING_SAID, SETTLED, room_now, tight_now
-from headroom.core.demand.quotaroom import QuotaAllowance, Tight
+from headroom.core.demand.resource_quotas import QuotaAllowance, Tight
 from tests.builders import NOON
 
 SOON = NOON + timedelta(seconds=1)

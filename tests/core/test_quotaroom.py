@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headroom.core.demand.quotaroom import (
+from headroom.core.demand.resource_quotas import (
     QuotaAllowance,
     ResourceQuota,
     ScopeRule,

@@ -9,10 +9,10 @@ import pytest
 
 from headroom.core.derived_names import guardian_name
 from headroom.core.headrooms.headrooms import ALWAYS, NEVER, Headroom, Limits
-from headroom.core.headrooms.size_inputs import Learnt
 from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots, surplus, wish
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Problem
+from headroom.core.promise.announced import Learnt
 from headroom.core.sizes.adaptive import Adaptive
 from headroom.core.sizes.percent import Percent
 from headroom.core.sizes.replicas import Replicas

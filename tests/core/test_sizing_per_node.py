@@ -11,7 +11,7 @@ from headroom.core.headrooms.headrooms import NEVER, Headroom, Limits
 from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots, surplus, wish
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.objects import Node
-from headroom.core.sizes.pernode import PerNode
+from headroom.core.sizes.per_node import PerNode
 from tests.builders import NOON, node, resources, taint
 from tests.core.headroom_builder import headroom
 

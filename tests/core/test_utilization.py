@@ -6,7 +6,6 @@ import pytest
 
 from headroom.core.demand.utilization import (
     Load,
-    Placeholders,
     SizeBounds,
     bounded,
     given_back,
@@ -14,14 +13,12 @@ from headroom.core.demand.utilization import (
     may_wait,
     placeholders,
     use_of,
-    utilization,
 )
 from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Pod
 from tests.builders import node, pod, resources
 
 ONE = resources(cpu="500m", memory="512Mi")
-NOTHING = Placeholders()
 
 
 def ours(each: Pod) -> bool:
@@ -53,7 +50,6 @@ def test_capacity_that_comes_for_placeholders_changes_nothing_in_their_number() 
     nodes = [node("a", cpu=4), node("b", cpu=8)]
     after = load_on(nodes, use_of([*real, *held], ours), pod("", cpu=1))
     assert placeholders(before.used, ONE, 800) == placeholders(after.used, ONE, 800) == 2
-    assert utilization(after) < utilization(before)
 
 
 def test_a_shape_without_wishes_holds_nothing() -> None:
@@ -81,16 +77,7 @@ def test_only_ready_schedulable_nodes_and_real_pods_are_added_up() -> None:
     ]
     load = load_on(nodes, use_of(pods, ours), pod("", cpu=1))
     assert load.used == resources(cpu=1)
-    assert load.offered["cpu"] == 12_000
     assert (load.nodes, load.pods, load.a_node) == (4, 3, 8)
-    assert use_of(pods, ours, waiting_only=True).pods == 1
-
-
-def test_utilization_is_that_of_the_scarcest_resource() -> None:
-    load = Load(resources(cpu=2, memory="12Gi"), resources(cpu=4, memory="16Gi", pods=110))
-    assert utilization(load) == 750
-    assert utilization(load, held=resources(cpu="1500m")) == 875
-    assert utilization(Load()) == 0
 
 
 @pytest.mark.parametrize(
@@ -100,20 +87,19 @@ def test_utilization_is_that_of_the_scarcest_resource() -> None:
 def test_the_limit_on_pods_counts_real_ones_first(
     limit: int, real: int, wanted: int, count: int
 ) -> None:
-    target = bounded(wanted, Load(pods=real), NOTHING, SizeBounds(pods=limit))
+    target = bounded(wanted, Load(pods=real), 0, SizeBounds(pods=limit))
     assert target.count == count
     assert target.held_by == (("pods",) if count < wanted else ())
 
 
 def test_at_the_limit_on_nodes_nothing_may_wait_and_what_stands_stays() -> None:
-    standing = Placeholders(bound=5, waiting=3)
-    assert bounded(8, Load(nodes=10), standing, SizeBounds(nodes=10)).count == 5
-    assert bounded(3, Load(nodes=10), standing, SizeBounds(nodes=10)).count == 3
+    assert bounded(8, Load(nodes=10), 5, SizeBounds(nodes=10)).count == 5
+    assert bounded(3, Load(nodes=10), 5, SizeBounds(nodes=10)).count == 3
 
 
 def test_at_the_limit_on_nodes_what_fits_on_them_may_wait() -> None:
     load = Load(nodes=10, vacant=2)
-    assert bounded(8, load, Placeholders(bound=5, waiting=3), SizeBounds(nodes=10)).count == 7
+    assert bounded(8, load, 5, SizeBounds(nodes=10)).count == 7
 
 
 def test_vacant_is_what_no_pod_has_and_no_real_pod_waits_for() -> None:
@@ -130,24 +116,19 @@ def test_vacant_is_what_no_pod_has_and_no_real_pod_waits_for() -> None:
 
 
 def test_beyond_the_limit_on_nodes_everything_goes() -> None:
-    target = bounded(8, Load(nodes=11), Placeholders(bound=5), SizeBounds(nodes=10))
+    target = bounded(8, Load(nodes=11), 5, SizeBounds(nodes=10))
     assert (target.count, target.held_by) == (0, ("nodes",))
 
 
 def test_below_the_limit_no_more_wait_than_the_nodes_to_come_could_take() -> None:
     load = Load(nodes=8, a_node=7)
-    assert bounded(100, load, Placeholders(bound=5, waiting=2), SizeBounds(nodes=10)).count == 19
+    assert bounded(100, load, 5, SizeBounds(nodes=10)).count == 19
 
 
 def test_bounds_are_told_in_the_order_in_which_they_bite() -> None:
     bounds = SizeBounds(slots=50, pods=45, nodes=9, quota=60)
-    target = bounded(100, Load(nodes=9, pods=5), Placeholders(bound=4), bounds)
+    target = bounded(100, Load(nodes=9, pods=5), 4, bounds)
     assert (target.count, target.held_by) == (4, ("slots", "pods", "nodes"))
-
-
-def test_a_floor_holds_even_when_nothing_is_used() -> None:
-    assert bounded(0, Load(), NOTHING, SizeBounds(least=3)).count == 3
-    assert bounded(0, Load(), NOTHING, SizeBounds(least=3, quota=1)).count == 1
 
 
 def test_those_without_a_node_are_given_back_first_and_the_lowest_stay() -> None:

@@ -17,7 +17,7 @@ from headroom.core.headrooms.windows import (
     next_start,
 )
 from headroom.core.holds import Problem
-from headroom.core.sizes.pernode import PerNode
+from headroom.core.sizes.per_node import PerNode
 from headroom.core.sizes.replicas import Replicas
 from tests.builders import NOON
 from tests.core.headroom_builder import headroom

@@ -16,6 +16,7 @@ from headroom.core.sizes.adaptive import Adaptive
 from headroom.engine.engine import Engine
 from headroom.engine.headrooms import expected_pods
 from headroom.engine.headrooms.expected_pods import known_demand, see_workload
+from headroom.engine.headrooms.records import file_headroom
 from headroom.engine.ledger import Ledger
 from tests.core.headroom_builder import headroom, web
 
@@ -27,7 +28,7 @@ def learning(policy: Policy | None = None, *rules: OwnerRule) -> tuple[Ledger, H
     own = headroom(Adaptive(timedelta(seconds=2), 0.99))
     own = replace(own, owners=(*own.owners, *rules))
     ledger.slots.headrooms[own.parent.whole] = own
-    ledger.slots.depend(None, own)
+    file_headroom(ledger, own)
     return ledger, own
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headroom.core.actions import Action, CreateGuardian, Denied, Done, Gone, Invalid, Outcome
-from headroom.core.demand.quotaroom import ResourceQuota
+from headroom.core.demand.resource_quotas import ResourceQuota
 from headroom.core.headrooms.headrooms import Limits
 from headroom.core.headrooms.slot_batch import Indexes, Reach, within
 from headroom.core.headrooms.wanted_slots import SizeView, wish

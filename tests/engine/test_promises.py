@@ -9,14 +9,16 @@ import pytest
 
 from headroom.core.actions import WriteHeadroomStatus
 from headroom.core.headrooms.headrooms import Headroom, Window
+from headroom.core.index_entries import By
 from headroom.core.names import SCHEDULER_NAME
 from headroom.core.objects import Condition
+from headroom.core.policy import Policy
 from headroom.core.promise.report import PromiseStatus
 from headroom.core.sizes.adaptive import Adaptive
 from headroom.core.sizes.replicas import Replicas
-from headroom.engine.agenda import Agenda
-from headroom.engine.promises.arrivals import Arrivals
-from headroom.engine.promises.book import PromiseBook
+from headroom.engine.engine import Engine
+from headroom.engine.headrooms import promises
+from headroom.engine.headrooms.records import file_headroom
 from tests.builders import node, pod
 from tests.core.headroom_builder import headroom
 from tests.engine.play import Play
@@ -183,16 +185,21 @@ def test_a_status_is_not_written_again_when_nothing_is_new() -> None:
 
 
 def test_a_pod_that_was_kept_back_comes_after_its_headroom_is_gone() -> None:
-    book = PromiseBook(Agenda(), Arrivals(across_namespaces=False))
-    book.begin(NOW)
+    engine = Engine(Policy())
+    ledger = engine.ledger
+    ledger.slots.began = NOW
     wanted = adaptive()
-    book.want(wanted, ())
     other = replace(wanted.parent, name="other", uid="uid-of-other")
-    book.want(replace(wanted, parent=other), ())
+    for each in (wanted, replace(wanted, parent=other)):
+        file_headroom(ledger, each)
+        promises.see_headroom(ledger, each)
     kept_back = pod("g", 1, labels={"app": "web"}, gates=("a/b",), created=NOW)
-    assert list(book.see(None, kept_back, NOW)) == []
-    assert book.arrivals.gated_for(wanted.parent.whole) == 1
-    book.forget(wanted.parent.whole)
-    assert list(book.see(kept_back, replace(kept_back, gates=()), NOW)) == [other.whole]
-    assert not book.arrivals.gated_for(wanted.parent.whole)
-    assert not book.arrivals.gated_for(other.whole)
+    assert list(promises.see_pod(ledger, None, kept_back, NOW)) == []
+    gated = ledger.slots.owner_index
+    assert len(gated.of(By.KEPT_BACK, wanted.parent.whole)) == 1
+    ledger.slots.headroom_index.put(wanted.parent.whole)
+    promises.forget(ledger, wanted.parent.whole)
+    freed = replace(kept_back, gates=())
+    assert list(promises.see_pod(ledger, kept_back, freed, NOW)) == [other.whole]
+    assert not gated.of(By.KEPT_BACK, wanted.parent.whole)
+    assert not gated.of(By.KEPT_BACK, other.whole)

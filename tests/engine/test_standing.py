@@ -11,7 +11,7 @@ from headroom.core.holds import PodTemplate, Problem
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL, SCHEDULER_NAME
 from headroom.core.objects import Pod
-from headroom.core.sizes.pernode import PerNode
+from headroom.core.sizes.per_node import PerNode
 from headroom.core.sizes.replicas import Replicas
 from tests.builders import NOON, node, pod
 from tests.core.headroom_builder import headroom, shape

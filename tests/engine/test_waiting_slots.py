@@ -13,7 +13,7 @@ from headroom.core.index_entries import By
 from headroom.core.policy import Policy
 from headroom.core.sizes.follow import Follow
 from headroom.core.sizes.kind import Size
-from headroom.core.sizes.pernode import PerNode
+from headroom.core.sizes.per_node import PerNode
 from headroom.core.sizes.replicas import Replicas
 from headroom.engine.headrooms.size_inputs import LEAST_UNGUARDED
 from tests.builders import node, pod

@@ -14,8 +14,8 @@ from headroom.core.headrooms.headrooms import Headroom, Limits
 from headroom.core.headrooms.wanted_slots import SizeView, surplus, wish
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.objects import Node
+from headroom.core.sizes.per_node import PerNode
 from headroom.core.sizes.percent import Percent
-from headroom.core.sizes.pernode import PerNode
 from headroom.core.sizes.replicas import Replicas
 from tests.builders import NOON, node, taint
 from tests.core.headroom_builder import headroom, web

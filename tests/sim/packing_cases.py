@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from headroom.core.actions import WriteOverhead
-from headroom.core.headrooms.nodeoverhead import Overhead
+from headroom.core.headrooms.node_overhead import Overhead
 from headroom.core.holds import PodTemplate
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.resources import Resources

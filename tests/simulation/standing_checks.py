@@ -25,7 +25,7 @@ from headroom.core.names import (
 )
 from headroom.core.objects import Pod
 from headroom.core.owners import owner_refusal
-from headroom.core.sizes.pernode import PerNode
+from headroom.core.sizes.per_node import PerNode
 from headroom.sim.world import SimWorld
 from headroom.wire.objects.headrooms import headroom_from
 from tests.simulation.checks import Truth, is_claim

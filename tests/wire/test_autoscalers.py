@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from headroom.core.demand.autoscalers import PodAutoscaler
+from headroom.core.headrooms.announced_pods import PodAutoscaler
 from headroom.core.objects import Key
 from headroom.wire.errors import DecodeError
 from headroom.wire.objects.workloads import decode_autoscaler

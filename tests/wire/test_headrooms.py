@@ -14,8 +14,8 @@ from headroom.core.objects import Condition, Key, Parent
 from headroom.core.resources import Resources
 from headroom.core.sizes.adaptive import Adaptive
 from headroom.core.sizes.follow import Follow
+from headroom.core.sizes.per_node import PerNode
 from headroom.core.sizes.percent import Percent
-from headroom.core.sizes.pernode import PerNode
 from headroom.core.sizes.replicas import Replicas
 from headroom.core.sizes.utilization import Utilization
 from headroom.wire.errors import DecodeError

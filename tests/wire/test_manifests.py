@@ -33,7 +33,7 @@ from headroom.core.actions import (
     WriteOverhead,
 )
 from headroom.core.headrooms.headrooms import HeadroomStatus
-from headroom.core.headrooms.nodeoverhead import Overhead
+from headroom.core.headrooms.node_overhead import Overhead
 from headroom.core.holds import Hold, HoldStatus, PodTemplate
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.resources import Resources

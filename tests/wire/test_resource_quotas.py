@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from headroom.core.demand.quotaroom import ResourceQuota, ScopeRule
+from headroom.core.demand.resource_quotas import ResourceQuota, ScopeRule
 from headroom.wire.objects.resourcequotas import decode_resource_quota
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from headroom.cli.dialects import chosen
 from headroom.cli.errors import Misuse
 from headroom.cli.source import WORLD_KINDS, World, counted, spoken
-from headroom.core.demand.quotaroom import ResourceQuota
+from headroom.core.demand.resource_quotas import ResourceQuota
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.holds import Hold
 from headroom.core.objects import Namespace

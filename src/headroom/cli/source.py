@@ -18,8 +18,8 @@ from headroom.cli.dialects import NAMES, chosen, dialect_of
 from headroom.cli.errors import Misuse, parsed
 from headroom.cli.files import text_of
 from headroom.cli.output import say
-from headroom.core.demand.autoscalers import PodAutoscaler
-from headroom.core.demand.quotaroom import ResourceQuota
+from headroom.core.demand.resource_quotas import ResourceQuota
+from headroom.core.headrooms.announced_pods import PodAutoscaler
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.holds import Hold
 from headroom.core.objects import Namespace, Node, Pod

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from headroom.core.headrooms.headrooms import HeadroomStatus
-from headroom.core.headrooms.nodeoverhead import Overhead
+from headroom.core.headrooms.node_overhead import Overhead
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import HostPort, Key, Parent
 from headroom.core.resources import Resources
@@ -266,7 +266,7 @@ class WriteOverhead:
 
 @dataclass(frozen=True, slots=True)
 class CreateSlotSet:
-    """Make the object that controls the guardians of a headroom (`core.headrooms.slotsets`)."""
+    """Make the object that controls the guardians of a headroom (`core.headrooms.companions`)."""
 
     parent: Parent
 

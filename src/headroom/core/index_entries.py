@@ -50,6 +50,7 @@ class By(StrEnum):
     DEPENDING = "depending"  # headrooms, by what their slots depend on
     OWNER_RULE = "owner rule"  # headrooms with a promise, by namespace and key of their rules
     KEPT_BACK = "kept back"  # owners that somebody else's gate keeps back, by headroom
+    ARRIVED = "arrived"  # owners that have come and have no node, by headroom
     COMPANION = "companion"  # headrooms, by the objects that they have besides their slots
     EXPECTING = "expecting"  # workloads with pods to come, by namespace
     DEPLOYMENT = "deployment"  # workloads that have ReplicaSets, by uid

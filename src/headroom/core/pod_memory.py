@@ -40,6 +40,7 @@ class PodMemory:
     unmounted_since: datetime | None = None  # its volume claims forbid every node since then
     binding_since: datetime | None = None  # its volumes were asked for then
     took_over: tuple[str, ...] = ()  # node and claims with which a latch took over from a guardian
+    asked_since: datetime | None = None  # a guardian without a node, since then
     told: str = ""  # what people were last told of it
 
 

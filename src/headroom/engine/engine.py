@@ -46,7 +46,6 @@ from headroom.core.subjects import (
 )
 from headroom.engine import (
     fence_controller,
-    guardian_pace,
     handover_queue,
     latch_controller,
     quotas,
@@ -68,15 +67,15 @@ from headroom.engine.doors.claims import (
 from headroom.engine.effects import assume, begin, end, give_up, latches_made
 from headroom.engine.error_isolation.notices import Notices
 from headroom.engine.error_isolation.quarantine import Quarantine
-from headroom.engine.headrooms.companions import Concerning
+from headroom.engine.headrooms import guardian_pace, own_objects
+from headroom.engine.headrooms.companions import Concerning, settled
 from headroom.engine.headrooms.followers import concerned
-from headroom.engine.headrooms.headrooms import Standing
-from headroom.engine.headrooms.ownobjects import OwnObjects
+from headroom.engine.headrooms.headroom_controller import HeadroomController
+from headroom.engine.headrooms.records import reconsider
 from headroom.engine.headrooms.slot_events import (
     finalized,
     member_gone,
     object_failed,
-    settled,
     wrote,
 )
 from headroom.engine.headrooms.slot_takeover import move_in
@@ -102,11 +101,10 @@ class Engine:
         self.ledger = Ledger(policy, self._agenda)
         self._doors = DoorBook(self.ledger)
         self._publisher = StatusWriter(self.ledger, self._doors)
-        self._standing = Standing(self.ledger, self._publisher)
+        self._headrooms = HeadroomController(self.ledger, self._publisher)
         self._keeper = HoldController(self.ledger, self._publisher)
         self._placer = OwnerController(self.ledger)
         self._indexer = Indexer(self.ledger)
-        self._own = OwnObjects(self.ledger)
         self._first: deque[Subject] = deque()  # what was due when we first might act
         self.synced = False
         self.quarantine = Quarantine(self._agenda)
@@ -114,10 +112,9 @@ class Engine:
         self._observer = Observer(
             ledger=self.ledger,
             publisher=self._publisher,
-            standing=self._standing,
+            headrooms=self._headrooms,
             indexer=self._indexer,
             doors=self._doors,
-            own=self._own,
         )
 
     def observe(self, event: Event, now: datetime) -> None:
@@ -217,8 +214,8 @@ class Engine:
         note_missing_nodes(self.ledger)
         fence_controller.begin(self.ledger)
         quotas.begin(self.ledger, now)
-        self._own.begin()
-        self.ledger.slots.promises.begin(now)
+        own_objects.touch_own(self.ledger)
+        self.ledger.slots.began = now
         waits_since(self.ledger, now)
         due = self._agenda.take(now)
         self._first.extend(sorted(due, key=lambda each: _FIRST.get(each.topic, len(_FIRST))))
@@ -332,11 +329,11 @@ class Engine:
         elif topic is Topic.FENCE and not self._agenda.resting(subject, now):
             yield from fence_controller.look(self.ledger, name, now)
         elif topic is Topic.OWN:
-            yield from self._own.look(name, now)
+            yield from own_objects.look(self.ledger, name, now)
         elif topic in (Topic.HEADROOM, Topic.ANNOUNCE):
-            yield from self._standing.look(name, now)
+            yield from self._headrooms.look(name, now)
         elif topic is Topic.FOLLOW:
-            self.ledger.slots.concern([*concerned(self.ledger, self.ledger.pods.get(subject.key))])
+            reconsider(self.ledger, *concerned(self.ledger, self.ledger.pods.get(subject.key)))
         elif topic is Topic.NODE:  # A handover there is over.
             self._agenda.wake(node_changed(name))
         elif topic is Topic.PACE:
@@ -378,7 +375,7 @@ class Engine:
             return
         whole, _, slot = parent.partition("#")
         served = parent.partition("/")[0] in self.ledger.hold_kinds
-        if self._standing.abandons(pod, whole) if slot else served:
+        if self._headrooms.abandons(pod, whole) if slot else served:
             delete = DeletePod(pod.key, pod.uid)
             yield Sequence(Work.SWEEP, (pod_subject(pod.key),), ((delete,),))
 

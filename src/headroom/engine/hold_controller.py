@@ -24,13 +24,13 @@ from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work, latest
 from headroom.core.renewal import Guardians, is_due, told_apart
 from headroom.core.subjects import hold_subject, pod_subject
-from headroom.engine import guardian_pace, preallocation, quotas
+from headroom.engine import preallocation, quotas
 from headroom.engine.conflicts.preempted_guardians import rest_of
 from headroom.engine.conflicts.reclaim import reclaim_of
 from headroom.engine.doors.released import ahead_of
 from headroom.engine.freeze import hold_room, node_view
 from headroom.engine.handover_queue import left_beside
-from headroom.engine.headrooms import creation_limits
+from headroom.engine.headrooms import creation_limits, guardian_pace
 from headroom.engine.headrooms.slot_events import slot_now
 from headroom.engine.headrooms.slot_succession import estate_for, leaves_room
 from headroom.engine.ledger import Ledger

@@ -47,7 +47,7 @@ from headroom.core.waits.pace import Pace
 from headroom.core.waits.scheduler_activity import SchedulerActivity
 from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import Assumptions
-from headroom.engine.headrooms.slotbook import SlotBook
+from headroom.engine.headrooms.records import HeadroomRecords, note_seated
 from headroom.engine.hold_index import HoldIndex
 from headroom.engine.indexes import Index, counted_on, differs, moves_in
 from headroom.engine.memories import Memories, file_hold, remember
@@ -91,7 +91,7 @@ class Ledger:
         self.storage = Storage(*self.stored.values())
         self.node_asked = Memories[str]("")  # by uid of a claim: the node seen as chosen for it
         self.state = ClusterState(storage=self.storage)
-        self.slots = SlotBook(agenda, policy.across_namespaces)
+        self.slots = HeadroomRecords()
         self.began = False  # We may act: all that there was has been seen.
         self.lost: list[Hold] = []  # holds that are gone, for others to forget
         self.parked = ParkedClaims()
@@ -132,7 +132,7 @@ class Ledger:
             self._room_freed(counted_on(old))
         hold = note_claims(self, known)
         if hold is not None and old is not None and not old.node and known.node:
-            self.slots.note_seated(hold, known)
+            note_seated(self, hold, known)
         return True
 
     def lose_pod(self, key: Key, uid: str) -> None:

@@ -39,6 +39,7 @@ from headroom.engine.doors.released import goes_first
 from headroom.engine.effects import intend
 from headroom.engine.freeze import node_view
 from headroom.engine.handover_queue import park, unpark
+from headroom.engine.headrooms.records import note_missed
 from headroom.engine.latch_controller import dismiss
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
@@ -182,7 +183,7 @@ class OwnerController:
         """Tell the headrooms that were for a pod that it goes without, and return their names."""
         missed = {refusal.parent.whole: None for refusal in found.refused if refusal.owner}
         for whole in missed:
-            self._ledger.slots.note_missed(whole)
+            note_missed(self._ledger, whole)
         return missed
 
     def _new_until(self, pod: Pod, now: datetime) -> datetime:

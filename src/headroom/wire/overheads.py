@@ -1,7 +1,7 @@
 """What a Headroom has besides its guardians: a SlotSet, and a DaemonSet without pods.
 
-The SlotSet controls the guardians, for disruption budgets (`core.headrooms.slotsets`). By the
-DaemonSet autoscalers count slots per node on new machines (`core.headrooms.nodeoverhead`). Its
+The SlotSet controls the guardians, for disruption budgets (`core.headrooms.companions`). By the
+DaemonSet autoscalers count slots per node on new machines (`core.headrooms.node_overhead`). Its
 template asks for what the slots of one node keep, where slots may stand, and for a node whose name
 no node has. The DaemonSet controller goes by that name and makes no pod; Karpenter reads only the
 labels that a template asks for.
@@ -12,8 +12,8 @@ from __future__ import annotations
 import msgspec
 
 from headroom.core.actions import CreateSlotSet, WriteOverhead
-from headroom.core.headrooms.nodeoverhead import NOWHERE, Overhead
-from headroom.core.headrooms.slotsets import key_of
+from headroom.core.headrooms.companions import slot_set_key
+from headroom.core.headrooms.node_overhead import NOWHERE, Overhead
 from headroom.core.names import GROUP, LOCKED_CLASS, PARENT_ANNOTATION, SHAPE_ANNOTATION
 from headroom.wire.guardians import container_json, owned_by, pause_spec, port_json
 from headroom.wire.kinds import DAEMON_SETS, SLOT_SETS, Json
@@ -32,7 +32,7 @@ def companion_write(action: WriteOverhead | CreateSlotSet, image: str) -> Write:
 
 
 def _slot_set(action: CreateSlotSet) -> Write:
-    key = key_of(action.parent)
+    key = slot_set_key(action.parent)
     made: Json = {
         "apiVersion": SLOT_SETS.api_version,
         "kind": SLOT_SETS.kind,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from headroom.core.promise.leadtimes import LONGEST
+from headroom.core.promise.lead_times import LONGEST
 from headroom.core.promise.record import MOST_TEXT, OLDER, TITLE, Damaged, History, read, written
 from headroom.core.promise.stock import MOST_SLOTS, called_for, stock
 from tests.core.promise.arrivals import HOUR, scattered, serve

@@ -6,13 +6,12 @@ from datetime import timedelta
 
 import pytest
 
+from headroom.core.headrooms.size_limits import Note
 from headroom.core.resources import Resources
 from headroom.dialects.capacitybuffer.rules.size import (
     ACTIVE,
     BufferFacts,
     BufferSize,
-    Chunks,
-    Unsized,
     chunks,
     conditions,
     is_ours,
@@ -51,19 +50,18 @@ def test_the_larger_wish_counts_and_the_limits_cap_it(
     size: BufferSize, workload: int | None, count: int
 ) -> None:
     found = chunks(size, CORE, workload)
-    assert isinstance(found, Chunks)
-    assert found.count == count
+    assert found == count
 
 
 def test_the_scarcest_limit_decides() -> None:
     chunk = resources(cpu="100m", memory="200Mi")
     limits = (("cpu", 2_000), ("memory", 2_000 * 2**20))
-    assert chunks(BufferSize(limits=limits), chunk, None) == Chunks(10)
+    assert chunks(BufferSize(limits=limits), chunk, None) == 10
 
 
-def test_a_cut_is_told() -> None:
-    assert chunks(BufferSize(replicas=25, limits=TWENTY), CORE, None) == Chunks(20, cut=True)
-    assert chunks(BufferSize(replicas=15, limits=TWENTY), CORE, None) == Chunks(15)
+def test_the_limits_cut_a_number() -> None:
+    assert chunks(BufferSize(replicas=25, limits=TWENTY), CORE, None) == 20
+    assert chunks(BufferSize(replicas=15, limits=TWENTY), CORE, None) == 15
 
 
 @pytest.mark.parametrize(
@@ -80,7 +78,7 @@ def test_a_size_that_says_nothing_is_refused_with_its_reason(
     size: BufferSize, chunk: Resources, word: str
 ) -> None:
     found = chunks(size, chunk, None)
-    assert isinstance(found, Unsized)
+    assert isinstance(found, Note)
     assert found.reason == "ResolutionFailed"
     assert word in found.message
 
@@ -120,7 +118,7 @@ def test_an_empty_buffer_provisions_nothing() -> None:
 
 
 def test_a_buffer_that_is_not_ready_is_not_provisioning_either() -> None:
-    facts = BufferFacts(2, 2, 2, trouble=Unsized("PodTemplateNotFound", "no PodTemplate web"))
+    facts = BufferFacts(2, 2, 2, trouble=Note("PodTemplateNotFound", "no PodTemplate web"))
     assert told(facts) == {
         "ReadyForProvisioning": ("False", "PodTemplateNotFound"),
         "LimitedByQuotas": ("False", "ResourceQuotasAllocated"),

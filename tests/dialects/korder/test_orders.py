@@ -10,7 +10,7 @@ import pytest
 
 from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus
 from headroom.core.headrooms.windows import ActiveWindow, active, judged
-from headroom.core.sizes.pernode import PerNode
+from headroom.core.sizes.per_node import PerNode
 from headroom.core.sizes.replicas import Replicas
 from headroom.engine.cron import calendar
 from tests.dialects.korder.things import order, read_order, refusals

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from headroom.core.headrooms.headrooms import Headroom
-from headroom.core.headrooms.size_inputs import Learnt
 from headroom.core.promise.achieved import MissedShare
+from headroom.core.promise.announced import Learnt
 from headroom.core.promise.report import PROMISE_KEPT
 
 

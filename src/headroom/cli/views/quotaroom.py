@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from headroom.core.demand.quotaroom import ResourceQuota, charges, less, tightest
+from headroom.core.demand.resource_quotas import ResourceQuota, charges, less, tightest
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.names import LOCKED_CLASS, PREEMPTIBLE_CLASS
 from headroom.core.resources import PODS, Resources

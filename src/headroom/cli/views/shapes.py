@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from headroom.cli.source import World
-from headroom.core.demand.autoscalers import PodAutoscaler
+from headroom.core.headrooms.announced_pods import PodAutoscaler
 from headroom.core.headrooms.candidates import Maker, candidates, maker_of
 from headroom.core.headrooms.headrooms import Auto, AutoStatus, Headroom, Shape, Workload
 from headroom.core.headrooms.shapes import (

@@ -25,7 +25,6 @@ from headroom.core.demand.followers import (
 )
 from headroom.core.headrooms.chunks import DAEMON_SET, daemon_set_of, overhead_of
 from headroom.core.headrooms.headrooms import NEVER, NODE_CHUNK, Headroom, Workload
-from headroom.core.headrooms.size_inputs import Learnt
 from headroom.core.headrooms.slot_objects import stands
 from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots, wish
 from headroom.core.headrooms.windows import active, judged
@@ -39,6 +38,7 @@ from headroom.core.names import (
     SLOT_ANNOTATION,
 )
 from headroom.core.objects import Key, Pod
+from headroom.core.promise.announced import Learnt
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.sizes.follow import is_owner
 from headroom.engine.cron import calendar

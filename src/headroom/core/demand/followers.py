@@ -17,11 +17,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from headroom.core.actions import LabelPod, Tell, Ungate
 from headroom.core.amounts import parse_resources
 from headroom.core.demand.volumes import Binding, Mount
 from headroom.core.objects import LabelSelector, Pod, PodTerm, Requirement
 from headroom.core.quantity import QuantityError, shown, whole_number
 from headroom.core.resources import Resources
+from headroom.core.statuses import tell_pod
 
 if TYPE_CHECKING:
     from headroom.core.sizes.follow import Follow
@@ -151,6 +153,30 @@ def needs_of(view: FollowedPod, rule: Follow, now: datetime) -> Following:
         again = min(needs.look_again or sure_at, sure_at)
         return replace(needs, reason="Settling", look_again=again)
     return needs
+
+
+def next_write(owner: Pod, needs: Following, rule: Follow, label: str) -> LabelPod | Ungate | None:
+    """The one write that an owner needs next: labelled before it is released."""
+    if needs.over:
+        left = label in owner.labels and owner.deleted is None
+        return LabelPod(owner.key, owner.uid, label, None) if left else None
+    if needs.slots and owner.labels.get(label) != owner.uid:
+        return LabelPod(owner.key, owner.uid, label, owner.uid)
+    if needs.release:
+        return Ungate(owner.key, owner.uid, rule.gate, owner.gates.index(rule.gate))
+    return None
+
+
+def owner_telling(owner: Pod, needs: Following, now: datetime) -> Tell | None:
+    """The event that says on a pod why it waits or goes without."""
+    match needs.reason:
+        case "CannotFollow":
+            words = f"no slots can be made for what follows it: {needs.message}"
+        case "DeadlinePassed":
+            words = needs.message
+        case _:
+            return None
+    return tell_pod(owner, needs.reason, words, now, warn=True)
 
 
 def is_over(owner: Pod) -> bool:

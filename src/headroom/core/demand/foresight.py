@@ -1,6 +1,6 @@
 """Decide how many slots a headroom that follows the load should have now, and which.
 
-This module combines certain demand (`missing_pods`), the rule that cannot oscillate
+This module combines certain demand (missing pods of workloads), the rule that cannot oscillate
 (`utilization`), the speed of changes and the backoff (`scale_rate`), and the limits. What must be
 remembered between two calls is a value, `ForesightMemory`, that the engine stores.
 `core.headrooms.wanted_slots` turns the result into slots.
@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from itertools import count as numbers
 from itertools import islice
 
-from headroom.core.demand.quotaroom import Tight
+from headroom.core.demand.resource_quotas import Tight
 from headroom.core.demand.scale_rate import (
     ScalePolicy,
     ScaleRate,
@@ -27,14 +27,12 @@ from headroom.core.demand.scale_rate import (
 )
 from headroom.core.demand.utilization import (
     Load,
-    Placeholders,
     SizeBounds,
     bounded,
     given_back,
     placeholders,
 )
 from headroom.core.headrooms.headrooms import NO_LIMITS, Limits
-from headroom.core.headrooms.size_inputs import Sized
 from headroom.core.headrooms.size_limits import MOST_SLOTS, Note
 from headroom.core.plan import earliest
 from headroom.core.quotas.refusals import QUOTA_EXCEEDED
@@ -75,49 +73,52 @@ class Guarded:
 
 
 @dataclass(frozen=True, slots=True)
-class ForeseenDemand:
-    """What the number depends on: the shape of one slot, the load, and pods known to come.
+class LoadView:
+    """The inputs of one decision: the shape of one slot, the load, pods known to come, what stands.
 
-    `quota` is the one of the namespace's ResourceQuotas that allows the fewest slots.
+    `quota` is the one of the namespace's ResourceQuotas that allows the fewest slots, `memory` what
+    the last decision left. `look_again` is when the inputs themselves may be others.
     """
 
     one: Resources
     load: Load
+    guarded: Guarded
     forthcoming: Resources = EMPTY
     limits: Limits = NO_LIMITS
     quota: Tight | None = None
     most: int = MOST_SLOTS  # that the operator makes of one headroom
-
-
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """The inputs of one decision: the demand, what stands, and what the last decision left.
-
-    `look_again` is when the demand itself may be another one.
-    """
-
-    demand: ForeseenDemand
-    guarded: Guarded
     memory: ForesightMemory | None = None
     look_again: datetime | None = None
 
 
-def foreseen(permille: int, observed: Observed, now: datetime) -> tuple[Sized, ForesightMemory]:
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """Slots by name.
+
+    `asked` is how many there would be if nothing held the number.
+    """
+
+    names: tuple[str, ...] = ()
+    asked: int = 0
+    notes: tuple[Note, ...] = ()
+    look_again: datetime | None = None
+
+
+def foreseen(permille: int, view: LoadView, now: datetime) -> tuple[Sized, ForesightMemory]:
     """Say which slots keep the load under a threshold, and what to remember of this decision."""
-    demand, guarded, memory = observed.demand, observed.guarded, observed.memory
+    guarded, memory = view.guarded, view.memory
     if memory is None:  # After a restart what stands is where the number is.
         memory = ForesightMemory(Trail(len(guarded.bound)), placed=guarded.placed)
-    coming = _pieces(demand.forthcoming, demand.one)
-    certain = paced(memory.certain, min(coming, demand.most), CERTAIN, now)
-    by_rule = placeholders(demand.load.used, demand.one, permille)
-    trail = paced(memory.trail, min(by_rule, demand.most), PACE, now)
+    coming = _pieces(view.forthcoming, view.one)
+    certain = paced(memory.certain, min(coming, view.most), CERTAIN, now)
+    by_rule = placeholders(view.load.used, view.one, permille)
+    trail = paced(memory.trail, min(by_rule, view.most), PACE, now)
     count = certain.count + trail.count
     placed = bool(guarded.placed - memory.placed)
     stall = judged(memory.stall, guarded.waiting_since, placed, now)
     bound = sum(guarded.bound.values())
-    standing = Placeholders(bound, len(guarded.bound) - bound)
-    target = bounded(count, demand.load, standing, _bounds(demand))
-    notes = [_held(name, target.count, count, demand.quota) for name in target.held_by]
+    target = bounded(count, view.load, bound, _bounds(view))
+    notes = [_held(name, target.count, count, view.quota) for name in target.held_by]
     most = target.count
     if stall.held_back(now) and most > bound + 1:
         most = bound + 1
@@ -127,7 +128,7 @@ def foreseen(permille: int, observed: Observed, now: datetime) -> tuple[Sized, F
         asked=coming + by_rule,
         notes=tuple(notes),
         look_again=earliest(
-            observed.look_again,
+            view.look_again,
             next_move(trail, PACE, now),
             next_move(certain, CERTAIN, now),
             next_judgement(stall, guarded.waiting_since, now),
@@ -141,9 +142,9 @@ def _pieces(amount: Resources, one: Resources) -> int:
     return placeholders(amount, one, WHOLE // 2)
 
 
-def _bounds(demand: ForeseenDemand) -> SizeBounds:
-    limits, quota = demand.limits, demand.quota.count if demand.quota is not None else None
-    slots = demand.most if limits.slots is None else min(limits.slots, demand.most)
+def _bounds(view: LoadView) -> SizeBounds:
+    limits, quota = view.limits, view.quota.count if view.quota is not None else None
+    slots = view.most if limits.slots is None else min(limits.slots, view.most)
     return SizeBounds(slots=slots, pods=limits.pods, nodes=limits.nodes, quota=quota)
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from headroom.core.demand.quotaroom import QuotaAllowance, Tight
-from headroom.core.headrooms.size_inputs import Room
+from headroom.core.demand.resource_quotas import QuotaAllowance, Tight
 from headroom.core.waits.stabilization import Lasting
 
 SETTLED = timedelta(seconds=3)
@@ -37,6 +36,14 @@ class QuotaAnswer:
 
     tight: Tight | None = None
     sure_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What quotas leave to a buffer, and when to ask again."""
+
+    allowance: QuotaAllowance
+    look_again: datetime | None = None
 
 
 def tight_now(

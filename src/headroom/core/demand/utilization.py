@@ -22,7 +22,7 @@ Amounts = dict[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What real pods ask of the nodes that count, and how much there is of both.
+    """What real pods ask of the nodes that count, and what more these nodes could take.
 
     Nodes count as capacity where a placeholder may stand: ready, not cordoned, not leaving.
     `nodes` counts every Node object, as a limit on nodes does. `pods` are real pods that have not
@@ -31,19 +31,10 @@ class Load:
     """
 
     used: Resources = EMPTY
-    offered: Resources = EMPTY
     nodes: int = 0
     pods: int = 0
     a_node: int = 1
     vacant: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Placeholders:
-    """The placeholders that are there: on a node, or still waiting for one."""
-
-    bound: int = 0
-    waiting: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +45,6 @@ class SizeBounds:
     how many placeholders a namespace's quotas let in, those that stand included.
     """
 
-    least: int = 0
     slots: int | None = None
     pods: int | None = None
     nodes: int | None = None
@@ -81,12 +71,8 @@ class Use:
     pods: int = 0
 
 
-def use_of(pods: Iterable[Pod], ours: Callable[[Pod], bool], waiting_only: bool = False) -> Use:
-    """Add up what real pods ask for.
-
-    `ours` tells placeholders and the like from real pods; with `waiting_only` a limit on pods
-    counts only the real pods that are on no node yet.
-    """
+def use_of(pods: Iterable[Pod], ours: Callable[[Pod], bool]) -> Use:
+    """Add up what real pods ask for; `ours` tells placeholders and the like from real pods."""
     used: dict[str, Amounts] = {}
     taken: dict[str, Amounts] = {}
     real = 0
@@ -95,7 +81,7 @@ def use_of(pods: Iterable[Pod], ours: Callable[[Pod], bool], waiting_only: bool 
             continue
         _add(taken.setdefault(pod.node, {}), pod.requests)
         if not ours(pod):
-            real += not (waiting_only and pod.node)
+            real += 1
             _add(used.setdefault(pod.node, {}), pod.requests)
     return Use(_resources(used), _resources(taken), real)
 
@@ -103,15 +89,14 @@ def use_of(pods: Iterable[Pod], ours: Callable[[Pod], bool], waiting_only: bool 
 def load_on(nodes: Collection[Node], use: Use, shape: Pod) -> Load:
     """The load of a cluster for placeholders of this shape."""
     counted, _ = sorted_out(nodes, shape)
-    used = offered = EMPTY
+    used = EMPTY
     for node in counted:
         used += _at_most(use.by_node.get(node.name, EMPTY), node.allocatable)
-        offered += node.allocatable
     one = shape.requests
     roomiest = max((_fits(node.allocatable, one) for node in counted), default=1)
     free = sum(_fits(_left(node, use), one) for node in counted)
     vacant = max(0, free - _pieces(use.by_node.get("", EMPTY), one))
-    return Load(used, offered, len(nodes), use.pods, max(1, roomiest), vacant)
+    return Load(used, len(nodes), use.pods, max(1, roomiest), vacant)
 
 
 def _at_most(used: Resources, there: Resources) -> Resources:
@@ -132,31 +117,21 @@ def placeholders(used: Resources, one: Resources, permille: int) -> int:
     return max(numbers, default=0)
 
 
-def utilization(load: Load, held: Resources = EMPTY) -> int:
-    """The part of the capacity that is asked for, in thousandths, of the scarcest resource."""
-    parts = (
-        (load.used[name] + held[name]) * WHOLE // offered
-        for name, offered in load.offered.items()
-        if name != PODS and offered > 0
-    )
-    return max(parts, default=0)
-
-
-def bounded(wanted: int, load: Load, standing: Placeholders, bounds: SizeBounds) -> BoundedSize:
-    """Hold a number to its bounds; real pods are never among what gives way.
+def bounded(wanted: int, load: Load, bound: int, bounds: SizeBounds) -> BoundedSize:
+    """Hold a number to its bounds, of which `bound` are on a node; real pods never give way.
 
     At the limit on nodes nothing may wait but what fits on them, because whatever else waits would
     bring a node; beyond it everything goes, because what stands on a node keeps it. Below it no
     more may wait than the nodes that are still allowed could take besides: nodes on their way are
     no Node objects yet, and one that has just come is still empty.
     """
-    count, held_by = max(wanted, bounds.least), []
+    count, held_by = wanted, []
     room = None if bounds.pods is None else max(0, bounds.pods - load.pods)
     at_most = {
         "slots": bounds.slots,
         "pods": room,
         "quota": bounds.quota,
-        "nodes": _under_node_limit(load, standing, bounds.nodes),
+        "nodes": _under_node_limit(load, bound, bounds.nodes),
     }
     for name, most in at_most.items():
         if most is not None and count > most:
@@ -187,12 +162,12 @@ def given_back(bound: Mapping[str, bool], count: int) -> tuple[str, ...]:
     return tuple(ordered[: max(0, len(ordered) - count)])
 
 
-def _under_node_limit(load: Load, standing: Placeholders, limit: int | None) -> int | None:
+def _under_node_limit(load: Load, bound: int, limit: int | None) -> int | None:
     if limit is None:
         return None
     if load.nodes > limit:
         return 0
-    return standing.bound + load.vacant + (limit - load.nodes) * load.a_node
+    return bound + load.vacant + (limit - load.nodes) * load.a_node
 
 
 def _left(node: Node, use: Use) -> Resources:

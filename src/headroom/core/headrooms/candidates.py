@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 
-from headroom.core.demand.autoscalers import PodAutoscaler
-from headroom.core.headrooms.announced_pods import expected
+from headroom.core.headrooms.announced_pods import PodAutoscaler, expected
 from headroom.core.headrooms.headrooms import Workload
 from headroom.core.headrooms.shapes import SETTLED, ShapeCandidate
 from headroom.core.names import ROLE_LABEL

@@ -65,6 +65,10 @@ def times(template: PodTemplate, count: int) -> PodTemplate:
         return template
     once = template.pod.requests
     requests = Resources({name: once[name] * count for name in once if name != PODS})
+    return replace(template, pod=with_requests(template.pod, requests))
+
+
+def with_requests(pod: Pod, requests: Resources) -> Pod:
+    """The pod with other requests, in one container."""
     need = PodNeed(containers=(ContainerNeed(requests=requests),))
-    pod = replace(template.pod, requests=requests, nonzero_requests=nonzero_requests(need))
-    return replace(template, pod=pod)
+    return replace(pod, requests=requests, nonzero_requests=nonzero_requests(need))

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from headroom.core.actions import Tell
-from headroom.core.demand.quota_memory import NOTHING_SAID, QuotaMemory
 from headroom.core.headrooms.events import window_tellings
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots, wish
@@ -41,15 +40,11 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The slots that should exist, when to decide again, and not before when.
-
-    `quotas` is what the next decision has to know of what quotas said.
-    """
+    """The slots that should exist, when to decide again, and not before when."""
 
     wished: WantedSlots
     look_again: datetime | None
     not_before: datetime
-    quotas: QuotaMemory = NOTHING_SAID
 
 
 def opening(
@@ -65,15 +60,15 @@ def opening(
     return Opening(window, has_begun_since_told(headroom, window), tells)
 
 
-def decide(headroom: Headroom, sight: SizeView, calendar: Calendar, now: datetime) -> Decision:
+def decide(headroom: Headroom, view: SizeView, calendar: Calendar, now: datetime) -> Decision:
     """Decide from the inputs alone; the same each time for the same inputs."""
-    wished = wish(headroom, sight, now)
+    wished = wish(headroom, view, now)
     look_again = earliest(
         next_change(headroom, now, calendar),
         next_start(headroom, now, calendar),  # The status tells of the one after it.
         wished.look_again,
-        *(each.needs.look_again for each in sight.followed),
+        *(each.needs.look_again for each in view.followed),
     )
     pause = min(PAUSE_PER_SLOT * wished.effort, LONGEST_PAUSE)
     not_before = now + (LOAD_PAUSE if headroom.size.by_load else pause)
-    return Decision(wished, look_again, not_before, sight.quotas)
+    return Decision(wished, look_again, not_before)

@@ -27,6 +27,7 @@ ON_PRIORITY = "priority"  # the path of a remark on the priority of its guardian
 
 POD_CHUNK = "Pod"
 NODE_CHUNK = "Node"
+POD_TEMPLATE = "PodTemplate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,13 @@ class Workload:
     @property
     def key(self) -> Key:
         return Key(self.namespace, self.ref.name)
+
+
+def replicas_of(workload: Workload | None) -> int | None:
+    """How many pods a workload wants; a PodTemplate is a shape, and wants none."""
+    if workload is None or workload.ref.kind == POD_TEMPLATE:
+        return None
+    return workload.replicas
 
 
 AUTO_KINDS = ("Deployment", "StatefulSet", "ReplicaSet", "Job")

@@ -19,7 +19,7 @@ from headroom.core.headrooms.companions import NOT_MADE, Companion
 from headroom.core.headrooms.decision import Decision, Opening
 from headroom.core.headrooms.events import tell_headroom
 from headroom.core.headrooms.headrooms import Headroom
-from headroom.core.headrooms.shapes import ShapesMemory, first_shapes, slots_had
+from headroom.core.headrooms.shapes import Shapes, first_shapes, slots_had
 from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold
@@ -66,7 +66,7 @@ class HeadroomMemory:
     drops: Mapping[str, Drops] = field(default_factory=dict)  # slots given back of late
     foresight: ForesightMemory | None = None  # of a size that follows the load
     quotas: QuotaMemory = NOTHING_SAID  # of a size that keeps to ResourceQuotas
-    shapes: ShapesMemory | None = None  # of one whose shapes are chosen
+    shapes: Shapes | None = None  # of one whose shapes are chosen
     followed: tuple[Followed, ...] = ()  # of one that follows gated pods: what each needs
     owners_since: Mapping[str, datetime] = field(default_factory=dict)  # served, by uid
     owners_told: Mapping[str, str] = field(default_factory=dict)  # by uid: what was last told
@@ -115,19 +115,18 @@ def is_due(memory: HeadroomMemory, now: datetime) -> bool:
 
 
 def decided(
-    memory: HeadroomMemory, opened: Opening, sight: SizeView, decision: Decision, now: datetime
+    memory: HeadroomMemory, view: SizeView, decision: Decision, now: datetime
 ) -> HeadroomMemory:
     """It was decided which slots are wanted."""
     auto, shapes = decision.wished.auto, memory.shapes
-    since, owners = memory.owners_since, (each.owner.uid for each in sight.followed)
+    since, owners = memory.owners_since, (each.owner.uid for each in view.followed)
     return replace(
         memory,
-        opened=opened,
         wished=decision.wished,
         foresight=decision.wished.foresight or memory.foresight,
-        quotas=decision.quotas,
+        quotas=view.quotas,
         shapes=replace(shapes, had=slots_had(auto)) if shapes is not None and auto else shapes,
-        followed=sight.followed,
+        followed=view.followed,
         owners_since={uid: since.get(uid, now) for uid in owners},
         not_before=decision.not_before,
     )

@@ -7,13 +7,13 @@ way.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from headroom.core.conditions import conditions_of
 from headroom.core.derived_names import label_value
 from headroom.core.headrooms.eligibility import summary
-from headroom.core.headrooms.headrooms import ON_PRIORITY, Headroom, HeadroomStatus
+from headroom.core.headrooms.headrooms import NO_STATUS, ON_PRIORITY, Headroom, HeadroomStatus
 from headroom.core.headrooms.shapes import NONE_IN_SCOPE
 from headroom.core.headrooms.wanted_slots import NO_NODE, USED_UP, WantedSlots
 from headroom.core.names import FOR_LABEL, ROLE_GUARDIAN, ROLE_LABEL
@@ -28,28 +28,22 @@ _EMPTY = (USED_UP, NO_NODE, NONE_IN_SCOPE)
 
 @dataclass(frozen=True, slots=True)
 class SlotTally:
-    """What the engine counts: slots that stand, and owners served or not since the beginning.
+    """What the engine counts: `counts` is the part of the status that only counts and times.
 
     `nodes` is how many there are in the cluster; `trouble` says why slots cannot be held,
     `refused` which quota leaves no room for more of them.
     """
 
-    held: int = 0
-    pending: int = 0
-    claimed: int = 0
-    hits: int = 0
-    misses: int = 0
+    counts: HeadroomStatus = NO_STATUS
     nodes: int = 0
     trouble: str = ""
     limited: bool = False  # whether a limit is all the trouble there is
     refused: str = ""
-    next_start: datetime | None = None
-    spent: tuple[str, ...] = ()
-    last_start: datetime | None = None
-    objects: int = 0
-    ended: int = 0
-    updated: int = 0
-    template_generation: int = 0
+    template_generation: int = 0  # of the workload that the slots are like
+
+    @property
+    def held(self) -> int:
+        return self.counts.held
 
 
 def status_of(
@@ -71,19 +65,9 @@ def status_of(
     )
     message = _message(headroom, wished, tally, desired)
     words = ((kind, "True" if holds else "False", reason, message) for kind, holds in wanted)
-    return HeadroomStatus(
+    return replace(
+        tally.counts,
         desired=desired,
-        held=tally.held,
-        pending=tally.pending,
-        claimed=tally.claimed,
-        hits=tally.hits,
-        misses=tally.misses,
-        next_start=tally.next_start,
-        spent=tally.spent,
-        last_start=tally.last_start,
-        objects=tally.objects,
-        ended=tally.ended,
-        updated=tally.updated,
         selector=selector_of(headroom) if headroom.slot_objects is None else "",
         auto=wished.auto,
         conditions=conditions_of(words, headroom.status.conditions, headroom.generation, now),

@@ -66,7 +66,7 @@ class ChosenWorkload:
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
-    """What a headroom's slots are like now; `had` is how many slots each had, by name.
+    """What a headroom's slots are like, and since when; `had` is how many slots each had, by name.
 
     `seen` is how many workloads were in scope.
     """
@@ -74,31 +74,21 @@ class Shapes:
     chosen: tuple[ChosenWorkload, ...] = ()
     had: Mapping[str, int] = field(default_factory=dict)
     seen: int = 0
-    look_again: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ShapesMemory:
-    """What was chosen for one headroom, and when; `had` is how many slots each shape had."""
-
-    chosen: tuple[ChosenWorkload, ...] = ()
-    seen: int = 0
-    had: Mapping[str, int] = field(default_factory=dict)
     chosen_at: datetime | None = None
+
+    @property
+    def look_again(self) -> datetime | None:
+        """When it is time to choose again; None: at once."""
+        return self.chosen_at + CHOICE_PAUSE if self.chosen_at is not None else None
 
     def is_due(self, now: datetime) -> bool:
         """Whether it is time to choose again."""
-        return self.chosen_at is None or now >= self.chosen_at + CHOICE_PAUSE
-
-    @property
-    def shapes(self) -> Shapes:
-        again = self.chosen_at + CHOICE_PAUSE if self.chosen_at is not None else None
-        return Shapes(self.chosen, self.had, self.seen, again)
+        return self.look_again is None or now >= self.look_again
 
 
-def first_shapes(headroom: Headroom) -> ShapesMemory | None:
+def first_shapes(headroom: Headroom) -> Shapes | None:
     """What the object still says; None where it says itself what its slots are like."""
-    return ShapesMemory(had=slots_had(headroom.status.auto)) if headroom.slot.auto else None
+    return Shapes(had=slots_had(headroom.status.auto)) if headroom.slot.auto else None
 
 
 def slots_had(told: AutoStatus | None) -> dict[str, int]:
@@ -107,9 +97,7 @@ def slots_had(told: AutoStatus | None) -> dict[str, int]:
     return {f"{each.kind}/{each.namespace}/{each.name}": each.slots for each in chosen}
 
 
-def still_there(
-    memory: ShapesMemory, workloads: Mapping[tuple[str, WorkloadRef], Workload]
-) -> ShapesMemory:
+def still_there(memory: Shapes, workloads: Mapping[tuple[str, WorkloadRef], Workload]) -> Shapes:
     """The choice, of those that are still there and of use, as their workloads now are.
 
     If one is gone, it is time to choose again.
@@ -127,8 +115,8 @@ def still_there(
 
 
 def chosen_anew(
-    memory: ShapesMemory, evidence: Sequence[ShapeCandidate], top: int, now: datetime
-) -> ShapesMemory:
+    memory: Shapes, evidence: Sequence[ShapeCandidate], top: int, now: datetime
+) -> Shapes:
     """The choice from this evidence."""
     before = [each.name for each in memory.chosen] or list(memory.had)
     return replace(

@@ -8,13 +8,13 @@ all sizes share is here.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from headroom.core.demand.followers import Followed
-from headroom.core.demand.quota_memory import NOTHING_SAID, QuotaMemory
+from headroom.core.demand.quota_memory import NOTHING_SAID, QuotaMemory, Room
 from headroom.core.headrooms import shapes as choice
 from headroom.core.headrooms.chunks import pods_a_node, times
 from headroom.core.headrooms.eligibility import Exclusion
@@ -27,10 +27,10 @@ from headroom.core.headrooms.headrooms import (
     Headroom,
     Workload,
 )
-from headroom.core.headrooms.size_inputs import Learnt, Room
 from headroom.core.headrooms.size_limits import (
     MOST_SLOTS,
     Note,
+    Shaped,
     allowed,
     cut_to,
     limit_note,
@@ -40,11 +40,12 @@ from headroom.core.headrooms.slot_batch import Indexes, Reach, within
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.objects import Node
+from headroom.core.promise.announced import Learnt
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.sizes.kind import Size
 
 if TYPE_CHECKING:
-    from headroom.core.demand.foresight import ForesightMemory, Observed
+    from headroom.core.demand.foresight import ForesightMemory, LoadView
 
 GRACE = timedelta(seconds=40)
 USED_UP, NO_NODE = "UsedUp", "NoEligibleNode"
@@ -72,7 +73,7 @@ class SizeView:
     standing: frozenset[str] = frozenset()
     spent: frozenset[str] = frozenset()
     overhead: Resources = EMPTY
-    load: Observed | None = None
+    load: LoadView | None = None
     learnt: Learnt | None = None
     followed: tuple[Followed, ...] = ()
     covered: tuple[tuple[str, str], ...] = ()
@@ -115,75 +116,74 @@ class WantedSlots:
         return self.count if self.by_node else len(self.slots)
 
 
-def wish(headroom: Headroom, sight: SizeView, now: datetime) -> WantedSlots:
-    """Work out which slots should stand; the same each time for the same sight."""
+def wish(headroom: Headroom, view: SizeView, now: datetime) -> WantedSlots:
+    """Work out which slots should stand; the same each time for the same view."""
     if headroom.deleted is not None:
         return WantedSlots()
     if headroom.problems:
         note = Note("InvalidSpec", "; ".join(map(str, headroom.problems)))
         return WantedSlots(notes=(note,), frozen=True)
     if headroom.slot.auto is not None:
-        return _shaped(headroom, sight)
-    template = template_for(headroom, sight.workload)
+        return _shaped(headroom, view)
+    template = template_for(headroom, view.workload)
     if isinstance(template, Note):
         return WantedSlots(notes=(template,), frozen=True)
     if headroom.paused:
-        slots = _kept(headroom, template, sight, now)
+        slots = _kept(headroom, template, view, now)
         return WantedSlots(slots, len(slots), (PAUSED,))
-    size = sight.window.size if sight.window is not None else headroom.size
-    own = size.wish(headroom, template, sight, now) if sight.window or size.by_load else None
-    if sight.window is None:  # A size that goes by the load still follows it.
+    size = view.window.size if view.window is not None else headroom.size
+    own = size.wish(headroom, template, view, now) if view.window or size.by_load else None
+    if view.window is None:  # A size that goes by the load still follows it.
         closed = _nothing("OutsideSchedule", "no window of spec.schedule is open")
         return replace(closed, foresight=own.foresight if own is not None else None)
-    return _counted(headroom, size, template, sight) if own is None else own
+    return _counted(headroom, size, template, view) if own is None else own
 
 
-def surplus(headroom: Headroom, wished: WantedSlots, sight: SizeView) -> tuple[str, ...]:
+def surplus(headroom: Headroom, wished: WantedSlots, view: SizeView) -> tuple[str, ...]:
     """Name the standing slots to give back, the highest first; while paused or frozen, none."""
     if wished.frozen or (headroom.paused and headroom.deleted is None):
         return ()
     wanted = {hold.slot for hold in wished.slots}
-    return tuple(sorted(sight.standing - wanted, key=height, reverse=True))
+    return tuple(sorted(view.standing - wanted, key=height, reverse=True))
 
 
-def _counted(headroom: Headroom, size: Size, template: PodTemplate, sight: SizeView) -> WantedSlots:
+def _counted(headroom: Headroom, size: Size, template: PodTemplate, view: SizeView) -> WantedSlots:
     """So many slots of one shape, with the lowest numbers as names."""
-    learnt = sight.learnt or Learnt(_number(size, sight.workload))
+    learnt = view.learnt or Learnt(_number(size, view.workload))
     asked = learnt.count
     if headroom.slot.chunk == NODE_CHUNK:
-        most = pods_a_node(template, sight.nodes, sight.overhead)
+        most = pods_a_node(template, view.nodes, view.overhead)
         template, asked = times(template, most), -(-asked // most)
-    names = _indexes(headroom, asked, sight)
+    names = _indexes(headroom, asked, view)
     left = len(names)
-    wished = _alike(headroom, template, names.first(sight.most), sight)
-    notes = (*used_up(asked, left), *cut_to(sight.most, left), *wished.notes, *learnt.notes)
+    wished = _alike(headroom, template, names.first(view.most), view)
+    notes = (*used_up(asked, left), *cut_to(view.most, left), *wished.notes, *learnt.notes)
     return replace(wished, asked=left, notes=notes, look_again=learnt.look_again)
 
 
-def _shaped(headroom: Headroom, sight: SizeView) -> WantedSlots:
+def _shaped(headroom: Headroom, view: SizeView) -> WantedSlots:
     """Slots like the pods of the workloads that were chosen, the first of each before the second.
 
     While paused, what stands is left alone: its workload may be none of the chosen any more.
     """
-    shapes = sight.shapes or choice.Shapes()
+    shapes = view.shapes or choice.Shapes()
     if headroom.paused:
-        there = len(sight.standing)
+        there = len(view.standing)
         return WantedSlots(
             (), there, (PAUSED,), frozen=True, later=there, auto=headroom.status.auto
         )
-    if sight.window is None:
+    if view.window is None:
         return _nothing("OutsideSchedule", "no window of spec.schedule is open")
-    size, chosen = sight.window.size, shapes.chosen
-    learnt = sight.learnt or Learnt(_number(size, None))
+    size, chosen = view.window.size, shapes.chosen
+    learnt = view.learnt or Learnt(_number(size, None))
     if size.of_workload:
         counts = tuple(_number(size, each.workload) for each in chosen)
     else:
-        counts = choice.divided(min(learnt.count, sight.most), chosen, shapes.had)
-    shaped = choice.laid_out(chosen, counts, sight.most)
+        counts = choice.divided(min(learnt.count, view.most), chosen, shapes.had)
+    shaped = choice.laid_out(chosen, counts, view.most)
     asked = sum(counts) if chosen else learnt.count
-    places, notes, later = reached(shaped, headroom.limits, sight.standing, sight.reach)
-    slots = tuple(as_hold(headroom, *shaped[place], sight) for place in places)
-    notes = (*cut_to(sight.most, asked), *notes, *learnt.notes)
+    slots, notes, later = within_reach(headroom, shaped, view)
+    notes = (*cut_to(view.most, asked), *notes, *learnt.notes)
     if not chosen:
         notes = (Note(choice.NONE_IN_SCOPE, choice.none_chosen(shapes)), *notes)
     again = min(filter(None, (learnt.look_again, shapes.look_again)), default=None)
@@ -193,14 +193,22 @@ def _shaped(headroom: Headroom, sight: SizeView) -> WantedSlots:
 
 
 def _alike(
-    headroom: Headroom, template: PodTemplate, names: Indexes, sight: SizeView
+    headroom: Headroom, template: PodTemplate, names: Indexes, view: SizeView
 ) -> WantedSlots:
     """Slots of one shape: as many as the limits allow, and of these the ones within reach."""
     count, limit = allowed(template, headroom.limits, len(names))
     notes = (limit_note(limit, count, len(names)),) if limit else ()
-    chosen, later = within(names.first(count), sight.standing, sight.reach)
-    slots = tuple(as_hold(headroom, template, name, sight) for name in chosen)
+    chosen, later = within(names.first(count), view.standing, view.reach)
+    slots = tuple(as_hold(headroom, template, name, view) for name in chosen)
     return WantedSlots(slots, len(names), notes, later=later)
+
+
+def within_reach(
+    headroom: Headroom, shaped: Sequence[Shaped], view: SizeView
+) -> tuple[tuple[Hold, ...], tuple[Note, ...], int]:
+    """Those of these slots that limits and reach leave; why, and how many come later."""
+    places, notes, later = reached(shaped, headroom.limits, view.standing, view.reach)
+    return tuple(as_hold(headroom, *shaped[place], view) for place in places), notes, later
 
 
 def height(slot: str) -> tuple[int, str]:
@@ -229,9 +237,9 @@ def _number(size: Size, workload: Workload | None) -> int:
     return size.number(workload.replicas if workload is not None else 0)
 
 
-def _indexes(headroom: Headroom, asked: int, sight: SizeView) -> Indexes:
+def _indexes(headroom: Headroom, asked: int, view: SizeView) -> Indexes:
     """The lowest indexes; where nothing is refilled, claimed slots count and are left alone."""
-    taken = sight.spent if headroom.refill == NEVER else frozenset()
+    taken = view.spent if headroom.refill == NEVER else frozenset()
     return Indexes(asked - len(taken), taken)
 
 
@@ -242,12 +250,12 @@ def used_up(asked: int, left: int) -> tuple[Note, ...]:
     return (Note(USED_UP, f"{asked - left} of {asked} slots are used up and not refilled"),)
 
 
-def as_hold(headroom: Headroom, template: PodTemplate, name: str, sight: SizeView) -> Hold:
+def as_hold(headroom: Headroom, template: PodTemplate, name: str, view: SizeView) -> Hold:
     """One slot as a hold of its own; when it is renewed is up to the headroom, so it has no ttl.
 
     Its version stays empty: a headroom's status changes often, and its slots with it would not.
     """
-    renewed = sight.window.started_at if sight.window and headroom.refill == ALWAYS else None
+    renewed = view.window.started_at if view.window and headroom.refill == ALWAYS else None
     return Hold(
         parent=replace(headroom.parent, slot=name),
         template=template,
@@ -266,11 +274,11 @@ def as_hold(headroom: Headroom, template: PodTemplate, name: str, sight: SizeVie
 
 
 def _kept(
-    headroom: Headroom, template: PodTemplate, sight: SizeView, now: datetime
+    headroom: Headroom, template: PodTemplate, view: SizeView, now: datetime
 ) -> tuple[Hold, ...]:
     """The existing slots as they are."""
-    kept = headroom.size.kept(headroom, template, sight, now)
+    kept = headroom.size.kept(headroom, template, view, now)
     if kept is not None:
         return kept
-    ordered = sorted(sight.standing, key=height)
-    return tuple(as_hold(headroom, template, name, sight) for name in ordered)
+    ordered = sorted(view.standing, key=height)
+    return tuple(as_hold(headroom, template, name, view) for name in ordered)

@@ -69,8 +69,8 @@ def active(headroom: Headroom, now: datetime, calendar: Calendar) -> ActiveWindo
         return ActiveWindow(headroom.size)
     found = [
         active
-        for window in headroom.schedule
-        if (active := _active(window, headroom.size, now, calendar)) is not None
+        for window, occurrences in _windows(headroom, calendar)
+        if (active := _active(window, occurrences, headroom.size, now)) is not None
     ]
     largest = max(found, key=_largest, default=None)
     if largest is None and headroom.size.learns:
@@ -100,8 +100,8 @@ def next_change(headroom: Headroom, now: datetime, calendar: Calendar) -> dateti
     """Say when to look again: the next moment at which any window opens or ends."""
     moments = [
         moment
-        for window in headroom.schedule
-        for moment in _changes(window, now, calendar)
+        for window, occurrences in _windows(headroom, calendar)
+        for moment in _changes(window, occurrences, now)
         if moment > now
     ]
     return min(moments, default=None)
@@ -109,11 +109,7 @@ def next_change(headroom: Headroom, now: datetime, calendar: Calendar) -> dateti
 
 def next_start(headroom: Headroom, now: datetime, calendar: Calendar) -> datetime | None:
     """Say when the next window starts, as its cron expression has it (without lead time)."""
-    starts = (
-        occurrences.next(now)
-        for window in headroom.schedule
-        if not isinstance(occurrences := calendar(window.start, window.time_zone), WindowRefused)
-    )
+    starts = (occurrences.next(now) for _, occurrences in _windows(headroom, calendar))
     return min((start for start in starts if start is not None), default=None)
 
 
@@ -127,10 +123,17 @@ def judged(headroom: Headroom, calendar: Calendar) -> Headroom:
     return replace(headroom, problems=headroom.problems + found) if found else headroom
 
 
-def _active(window: Window, usual: Size, now: datetime, calendar: Calendar) -> ActiveWindow | None:
-    occurrences = calendar(window.start, window.time_zone)
-    if isinstance(occurrences, WindowRefused):
-        return None
+def _windows(headroom: Headroom, calendar: Calendar) -> Iterator[tuple[Window, Occurrences]]:
+    """The windows that can open, each with its starts."""
+    for window in headroom.schedule:
+        occurrences = calendar(window.start, window.time_zone)
+        if not isinstance(occurrences, WindowRefused):
+            yield window, occurrences
+
+
+def _active(
+    window: Window, occurrences: Occurrences, usual: Size, now: datetime
+) -> ActiveWindow | None:
     start = occurrences.latest(now + window.lead_time)
     # Of one window's starts the latest also ends last; if that is over, all are.
     if start is None or start + window.duration <= now:
@@ -144,10 +147,7 @@ def _largest(active: ActiveWindow) -> tuple[int, datetime, datetime]:
     return active.size.number(0), active.started_at or _LONG_AGO, active.ends_at or _LONG_AGO
 
 
-def _changes(window: Window, now: datetime, calendar: Calendar) -> Iterator[datetime]:
-    occurrences = calendar(window.start, window.time_zone)
-    if isinstance(occurrences, WindowRefused):
-        return
+def _changes(window: Window, occurrences: Occurrences, now: datetime) -> Iterator[datetime]:
     opened = now + window.lead_time
     latest, following = occurrences.latest(opened), occurrences.next(opened)
     if latest is not None:

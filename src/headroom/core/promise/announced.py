@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
+from headroom.core.headrooms.size_limits import Note
 from headroom.core.promise.stock import SizedStock, Trail
 
 ON_THEIR_WAY = timedelta(seconds=10)
-
-
-class Announced(NamedTuple):
-    """Pods that workloads say will come, and how many slots a headroom has for them by now."""
-
-    coming: int = 0
-    there: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +46,13 @@ class LearntMemory:
     sized: SizedStock
     trail: Trail
     announced: Expectation
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """How many slots a promise needs, where that is learnt."""
+
+    count: int
+    notes: tuple[Note, ...] = ()
+    look_again: datetime | None = None
+    memory: LearntMemory | None = None  # None: it was not learnt here

@@ -90,13 +90,6 @@ class Factors:
             missing -= needed
         return 0.0
 
-    def kept(self, factor: float) -> float:
-        """The part of the pods that a factor was enough for."""
-        if self.pods <= 0.0:
-            return 1.0
-        highest = max(class_of(factor * (1.0 - 1e-9)), 0)
-        return min(1.0, sum(self.needed[: highest + 1]) / self.pods)
-
     def idle(self, factor: float) -> float:
         """How many slots a factor leaves unused on average."""
         if self.steps <= 0.0:

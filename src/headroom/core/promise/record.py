@@ -16,7 +16,7 @@ from headroom.core.promise.achieved import Achieved
 from headroom.core.promise.estimator import Learner
 from headroom.core.promise.factors import CLASSES, Factors
 from headroom.core.promise.forecast_weights import Weighing
-from headroom.core.promise.leadtimes import LONGEST, MOST_KEPT, LeadTimes
+from headroom.core.promise.lead_times import LONGEST, MOST_KEPT, LeadTimes
 from headroom.core.promise.seasons import Season
 from headroom.core.promise.stock import MOST_SLOTS, Stock
 

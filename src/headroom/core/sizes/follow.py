@@ -64,17 +64,17 @@ class Follow(Size):
         return self
 
     def wish(
-        self, headroom: Headroom, template: PodTemplate, sight: SizeView, now: datetime
+        self, headroom: Headroom, template: PodTemplate, view: SizeView, now: datetime
     ) -> WantedSlots:
         """A claimed slot is not held again: what it was held for has come."""
-        needless = sight.spent.union(name for name, _ in sight.covered)
-        every = beside_slots(headroom.parent, self, template, sight.followed)
+        needless = view.spent.union(name for name, _ in view.covered)
+        every = beside_slots(headroom.parent, self, template, view.followed)
         beside = [each for each in every if each.name not in needless]
-        asked, shaped = len(beside), [(each.template, each.name) for each in beside[: sight.most]]
-        chosen, notes, later = reached(shaped, headroom.limits, sight.standing, sight.reach)
+        asked, shaped = len(beside), [(each.template, each.name) for each in beside[: view.most]]
+        chosen, notes, later = reached(shaped, headroom.limits, view.standing, view.reach)
         slots = tuple(
             replace(
-                as_hold(headroom, each.template, each.name, sight),
+                as_hold(headroom, each.template, each.name, view),
                 guardian=each.guardian,
                 awaits=each.awaits,
                 next_to=each.next_to,
@@ -82,17 +82,17 @@ class Follow(Size):
             for each in (beside[place] for place in chosen)
         )
         said = (
-            Note("CannotFollow", troubles(sight.followed)),
-            Note("RoomBeside", first_few(sight.covered)),
+            Note("CannotFollow", troubles(view.followed)),
+            Note("RoomBeside", first_few(view.covered)),
         )
         told = (note for note in said if note.message)
-        return WantedSlots(slots, asked, (*told, *cut_to(sight.most, asked), *notes), later=later)
+        return WantedSlots(slots, asked, (*told, *cut_to(view.most, asked), *notes), later=later)
 
     def kept(
-        self, headroom: Headroom, template: PodTemplate, sight: SizeView, now: datetime
+        self, headroom: Headroom, template: PodTemplate, view: SizeView, now: datetime
     ) -> tuple[Hold, ...]:
-        wished = self.wish(headroom, template, sight, now)
-        return tuple(hold for hold in wished.slots if hold.slot in sight.standing)
+        wished = self.wish(headroom, template, view, now)
+        return tuple(hold for hold in wished.slots if hold.slot in view.standing)
 
     def words(self, headroom: Headroom, workload: Workload | None) -> str:
         match self.slots:

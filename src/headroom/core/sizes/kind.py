@@ -96,13 +96,13 @@ class Size(ABC):
         return 0
 
     def wish(
-        self, headroom: Headroom, template: PodTemplate, sight: SizeView, now: datetime
+        self, headroom: Headroom, template: PodTemplate, view: SizeView, now: datetime
     ) -> WantedSlots | None:
         """The slots that should exist while a window is open; None: `number` equal ones."""
         return None
 
     def kept(
-        self, headroom: Headroom, template: PodTemplate, sight: SizeView, now: datetime
+        self, headroom: Headroom, template: PodTemplate, view: SizeView, now: datetime
     ) -> tuple[Hold, ...] | None:
         """The existing slots while the headroom is paused; None: each has the template."""
         return None

@@ -12,8 +12,8 @@ from typing import ClassVar
 
 from headroom.core.demand.foresight import foreseen
 from headroom.core.headrooms.headrooms import ON_PRIORITY, Headroom, Workload
-from headroom.core.headrooms.size_limits import Note, reached
-from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots, as_hold
+from headroom.core.headrooms.size_limits import Note
+from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots, within_reach
 from headroom.core.holds import PodTemplate
 from headroom.core.sizes.kind import Size
 
@@ -35,14 +35,13 @@ class Utilization(Size):
         return replace(self, ahead=True)
 
     def wish(
-        self, headroom: Headroom, template: PodTemplate, sight: SizeView, now: datetime
+        self, headroom: Headroom, template: PodTemplate, view: SizeView, now: datetime
     ) -> WantedSlots | None:
-        if sight.load is None:
+        if view.load is None:
             return None
-        sized, memory = foreseen(self.permille, sight.load, now)
-        shaped = [(template, name) for name in sized.names[: sight.most]]
-        chosen, notes, later = reached(shaped, headroom.limits, sight.standing, sight.reach)
-        slots = tuple(as_hold(headroom, *shaped[place], sight) for place in chosen)
+        sized, memory = foreseen(self.permille, view.load, now)
+        shaped = [(template, name) for name in sized.names[: view.most]]
+        slots, notes, later = within_reach(headroom, shaped, view)
         remarks = (each for each in headroom.remarks if each.path == ON_PRIORITY)
         ignored = (Note("PriorityIgnored", each.message) for each in remarks)
         return WantedSlots(

@@ -14,24 +14,31 @@ from headroom.core.actions import (
     Outcome,
     WriteOverhead,
 )
-from headroom.core.headrooms import nodeoverhead, slotsets
 from headroom.core.headrooms.companions import (
     NOT_MADE,
+    SLOT_SET,
     Companion,
+    has_slot_set,
     seen_daemon_set,
     seen_slot_set,
+    slot_set_ref,
     written,
 )
 from headroom.core.headrooms.headrooms import Headroom, Workload, WorkloadRef
-from headroom.core.headrooms.nodeoverhead import Overhead
-from headroom.core.headrooms.slotsets import SLOT_SET
+from headroom.core.headrooms.node_overhead import (
+    Overhead,
+    daemon_set_ref,
+    has_daemon_set,
+    overhead_of,
+)
 from headroom.core.headrooms.wanted_slots import template_for
 from headroom.core.headrooms.windows import ActiveWindow
-from headroom.core.holds import PodTemplate
+from headroom.core.holds import Hold, PodTemplate
 from headroom.core.index_entries import By
 from headroom.core.plan import Sequence, Work
 from headroom.core.resources import EMPTY
 from headroom.core.subjects import Topic, headroom_subject
+from headroom.engine.headrooms.records import reconsider, remember_headroom
 from headroom.engine.ledger import Ledger
 
 Concerning = CreateGuardian | WriteOverhead | CreateSlotSet
@@ -44,18 +51,18 @@ def first(
     if (sequence := _slot_set(ledger, headroom, now)) is not None:
         return sequence
     made = ledger.slots.memory[headroom.parent.whole].daemon_set
-    if not nodeoverhead.applies(headroom) or made.uid:
+    if not has_daemon_set(headroom) or made.uid:
         return None
     return write(ledger, headroom, window, now)
 
 
 def _slot_set(ledger: Ledger, headroom: Headroom, now: datetime) -> Sequence | None:
-    if not ledger.policy.slot_sets or not slotsets.applies(headroom):
+    if not ledger.policy.slot_sets or not has_slot_set(headroom):
         return None
     parent, subject = headroom.parent, headroom_subject(headroom.parent)
-    there = _there(ledger, headroom, slotsets.ref_of(parent))
+    there = _there(ledger, headroom, slot_set_ref(parent))
     made = seen_slot_set(ledger.slots.memory[parent.whole].slot_set, headroom, there)
-    ledger.slots.remember(parent.whole, slot_set=made)
+    remember_headroom(ledger, parent.whole, slot_set=made)
     if there is not None or made.uid or ledger.agenda.busy(subject):
         return None
     if _rests(ledger, made, headroom, now):
@@ -70,11 +77,11 @@ def write(
     if not ledger.policy.node_overhead or headroom.deleted is not None:
         return None
     overhead, parent = _wanted(ledger, headroom, window), headroom.parent
-    there = _there(ledger, headroom, nodeoverhead.ref_of(parent))
+    there = _there(ledger, headroom, daemon_set_ref(parent))
     made = seen_daemon_set(ledger.slots.memory[parent.whole].daemon_set, headroom, there)
     if overhead is None or made is None:
         return None
-    ledger.slots.remember(parent.whole, daemon_set=made)
+    remember_headroom(ledger, parent.whole, daemon_set=made)
     if (made.uid and made.shape == overhead.shape) or _rests(ledger, made, headroom, now):
         return None
     subject = headroom_subject(parent, Topic.OVERHEAD if made.uid else Topic.HEADROOM)
@@ -89,35 +96,36 @@ def concerned(ledger: Ledger, workload: Workload) -> tuple[str, ...]:
     found = tuple(slots.headroom_index.of(By.COMPANION, key))
     gone = "slot_set" if workload.ref.kind == SLOT_SET[1] else "daemon_set"
     for whole in found if key not in slots.workloads else ():
-        slots.remember(whole, **{gone: NOT_MADE})
+        remember_headroom(ledger, whole, **{gone: NOT_MADE})
     return found
 
 
-def settled(ledger: Ledger, action: Concerning, outcome: Outcome, now: datetime) -> str:
-    """Take note of what became of a write; name the headroom that is to be looked at."""
+def settled(ledger: Ledger, action: Concerning, outcome: Outcome, now: datetime) -> None:
+    """Take note of what became of a write."""
     slots = ledger.slots
     match action:
         case CreateGuardian(hold=hold):
-            return hold.group if _counts_anew(ledger, action, outcome) else ""
+            _guardian_settled(ledger, hold, outcome)
         case WriteOverhead(overhead=overhead, uid=uid) if overhead.parent.whole in slots.memory:
             made = written(uid, overhead.shape, outcome, now)
-            slots.remember(overhead.parent.whole, daemon_set=made)
+            remember_headroom(ledger, overhead.parent.whole, daemon_set=made)
         case CreateSlotSet(parent=parent) if parent.whole in slots.memory:
-            slots.remember(parent.whole, slot_set=written("", "", outcome, now))
-    return ""
+            made = written("", "", outcome, now)
+            remember_headroom(ledger, parent.whole, slot_set=made)
 
 
-def _counts_anew(ledger: Ledger, action: CreateGuardian, outcome: Outcome) -> bool:
-    """A guardian was made or refused; say whether that changes what is counted."""
-    whole, slots = action.hold.group, ledger.slots
-    memory = slots.memory.get(whole)
-    if not action.hold.template.node or memory is None or not ledger.policy.node_overhead:
-        return False
-    refused = isinstance(outcome, Denied | Invalid)
-    if refused == memory.guardian_refused or not (refused or isinstance(outcome, Done)):
-        return False
-    slots.remember(whole, guardian_refused=refused)
-    return True
+def _guardian_settled(ledger: Ledger, hold: Hold, outcome: Outcome) -> None:
+    """A guardian was created or refused: others may follow, or are not counted ahead."""
+    memory = ledger.slots.memory.get(hold.group)
+    done, refused = isinstance(outcome, Done), isinstance(outcome, Denied | Invalid)
+    if memory is None or not (done or refused):
+        return
+    counted = bool(hold.template.node) and ledger.policy.node_overhead
+    changed = counted and refused != memory.guardian_refused
+    if changed:
+        remember_headroom(ledger, hold.group, guardian_refused=refused)
+    if changed or (done and memory.wished.later):
+        reconsider(ledger, hold.group)
 
 
 def _there(ledger: Ledger, headroom: Headroom, ref: WorkloadRef) -> Workload | None:
@@ -138,6 +146,6 @@ def _wanted(ledger: Ledger, headroom: Headroom, window: ActiveWindow | None) -> 
         return None  # What is wanted is not known: what is there stays.
     memory, nodes = ledger.slots.memory[headroom.parent.whole], ledger.nodes.values()
     wished = memory.wished if memory.opened is not None else None
-    wanted = nodeoverhead.overhead_of(headroom, template, window, wished, nodes)
+    wanted = overhead_of(headroom, template, window, wished, nodes)
     idle = memory.guardian_refused or ledger.hold_index.of(By.SLOT_LIMITED, headroom.parent.whole)
     return replace(wanted, requests=EMPTY) if idle else wanted

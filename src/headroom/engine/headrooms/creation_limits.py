@@ -16,8 +16,7 @@ from headroom.core.index_entries import By
 from headroom.core.objects import Pod
 from headroom.core.resources import Resources
 from headroom.core.subjects import Awaited, Change, hold_subject
-from headroom.engine.headrooms.demand import load
-from headroom.engine.headrooms.quotarooms import heard
+from headroom.engine.headrooms.demand import heard, load
 from headroom.engine.headrooms.slot_pods import slot_count
 from headroom.engine.ledger import Ledger
 from headroom.engine.pending_guardians import being_made, in_flight, seekers
@@ -32,7 +31,8 @@ def changed(ledger: Ledger) -> None:
 
     An autoscaler acts within a second on a pod without room, so these cannot wait for a look.
     """
-    ledger.slots.pods_changed()
+    ledger.slots.use = None
+    ledger.slots.held_up.clear()
     ledger.agenda.wake(LOAD)
 
 

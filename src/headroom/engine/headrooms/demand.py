@@ -1,37 +1,50 @@
-"""Headrooms that follow the load: collect what their number depends on.
+"""Headrooms that follow the load, and buffers: collect what their number depends on.
 
 A sum over all pods is expensive, so it is calculated once for all such headrooms and only after a
 change; `core.headrooms.decision` says how often each of them is decided. The number itself is pure:
 `core.demand.foresight`.
+
+Admission charges our guardians as it charges any pod, so what they use is taken out of what is used
+of a ResourceQuota. The buffers of a namespace share its room, the older ones first. The arithmetic
+is `core.demand.resource_quotas`'s.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
-from headroom.core.demand.foresight import ForeseenDemand, ForesightMemory, Guarded, Observed
+from headroom.core.demand.foresight import ForesightMemory, Guarded, LoadView
 from headroom.core.demand.quota_memory import QuotaMemory, tight_now
+from headroom.core.demand.resource_quotas import (
+    QuotaAllowance,
+    ResourceQuota,
+    Tight,
+    charges,
+    in_turn,
+    tightest,
+)
 from headroom.core.demand.utilization import Load, load_on, use_of
-from headroom.core.headrooms.headrooms import Headroom, Workload
+from headroom.core.headrooms.dependencies import On
+from headroom.core.headrooms.headrooms import Headroom, Workload, replicas_of
 from headroom.core.headrooms.size_limits import Note
 from headroom.core.headrooms.wanted_slots import template_for
+from headroom.core.holds import PREEMPTIBLE, PodTemplate
 from headroom.core.index_entries import By
-from headroom.core.names import ROLE_LABEL
+from headroom.core.names import LOCKED_CLASS, PREEMPTIBLE_CLASS, ROLE_LABEL
 from headroom.core.objects import Pod
-from headroom.core.resources import EMPTY, Resources
+from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.core.sizes.kind import Size
-from headroom.engine.headrooms import quotarooms
 from headroom.engine.headrooms.slot_pods import guarded, slot_guardians
 from headroom.engine.ledger import Ledger
 
 
-def observed(
+def load_view(
     ledger: Ledger,
     headroom: Headroom,
     memory: ForesightMemory | None,
     quotas: QuotaMemory,
     now: datetime,
-) -> tuple[Observed | None, QuotaMemory]:
+) -> tuple[LoadView | None, QuotaMemory]:
     """What the slots of a headroom depend on now; None where its size is of another kind.
 
     Also what is to be remembered of quotas.
@@ -42,17 +55,20 @@ def observed(
     if not size.by_load or isinstance(template, Note) or idle:
         return None, quotas
     standing = len(ledger.index.of(By.SLOT_GUARDIAN, headroom.parent.whole))
-    heard = quotarooms.heard(ledger, headroom, template)
-    answer, quotas = tight_now(quotas, heard, standing, now)
-    demand = ForeseenDemand(
+    allows_fewest = heard(ledger, headroom, template)
+    answer, quotas = tight_now(quotas, allows_fewest, standing, now)
+    view = LoadView(
         one=template.pod.requests,
         load=load(ledger, template.pod),
+        guarded=_guarded(ledger, headroom),
         forthcoming=_forthcoming(ledger, size, workload),
         limits=headroom.limits,
         quota=answer.tight,
         most=ledger.policy.most_slots,
+        memory=memory,
+        look_again=answer.sure_at,
     )
-    return Observed(demand, _guarded(ledger, headroom), memory, answer.sure_at), quotas
+    return view, quotas
 
 
 def load(ledger: Ledger, shape: Pod) -> Load:
@@ -100,3 +116,70 @@ def _is_placeholder(pod: Pod) -> bool:
 def _coming(workload: Workload) -> Resources:
     requests = workload.template.pod.requests
     return Resources({name: amount * workload.missing for name, amount in requests.items()})
+
+
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def heard(ledger: Ledger, headroom: Headroom, template: PodTemplate) -> Tight | None:
+    """The quota that allows the fewest slots now, whether that lasts or not."""
+    namespace = headroom.parent.namespace
+    name = PREEMPTIBLE_CLASS if headroom.mode == PREEMPTIBLE else LOCKED_CLASS
+    charging = _charging(ledger, namespace, template, template.priority_class or name)
+    ours = ledger.index.total(By.SLOT_GUARDIAN, headroom.parent.whole)
+    return tightest(template.pod.requests, charging, ours)
+
+
+def allowance(ledger: Ledger, headroom: Headroom) -> QuotaAllowance | None:
+    """What the quotas leave to a buffer now; None where there is nothing to ask."""
+    namespace = headroom.parent.namespace
+    if namespace not in ledger.slots.quotas or not headroom.size.shares_quotas:
+        return None
+    wants, charging, names = [], [], []
+    for each in sorted(_sharing(ledger, namespace), key=_age):
+        wanted, template = _wanted(ledger, each)
+        if template is not None:
+            wants.append((wanted, template.pod.requests))
+            charging.append(_charging(ledger, namespace, template, PREEMPTIBLE_CLASS))
+            names.append(each.parent.whole)
+    if headroom.parent.whole not in names:
+        return None
+    answers = in_turn(wants, charging, _ours(ledger, namespace))
+    return answers[names.index(headroom.parent.whole)]
+
+
+def _charging(
+    ledger: Ledger, namespace: str, template: PodTemplate, priority_class: str
+) -> list[ResourceQuota]:
+    """The quotas of a namespace that a guardian of this shape counts against."""
+    quotas = ledger.slots.quotas.get(namespace, {}).values()
+    return [one for one in quotas if charges(one, template.pod, priority_class)]
+
+
+def _sharing(ledger: Ledger, namespace: str) -> list[Headroom]:
+    """The buffers that share a namespace's quotas."""
+    slots = ledger.slots
+    return [slots.headrooms[each] for each in slots.depending((On.SHARED_QUOTAS, namespace))]
+
+
+def _wanted(ledger: Ledger, headroom: Headroom) -> tuple[int, PodTemplate | None]:
+    workload = ledger.slots.workload_of(headroom)
+    template = template_for(headroom, workload)
+    if headroom.slot.source is None or headroom.problems or isinstance(template, Note):
+        return 0, None
+    wanted = headroom.size.quota_share(template.pod.requests, replicas_of(workload))
+    return (0, None) if wanted is None else (wanted, template)
+
+
+def _ours(ledger: Ledger, namespace: str) -> Resources:
+    """What the placeholders of a namespace's buffers are charged for."""
+    used = EMPTY
+    for parent in (each.parent for each in _sharing(ledger, namespace)):
+        for name in ledger.hold_index.of(By.SLOT, parent.whole):
+            for guardian in ledger.guardians_of(ledger.holds[name]):
+                used += Resources({**guardian.requests, PODS: 1})
+    return used
+
+
+def _age(headroom: Headroom) -> tuple[datetime, str]:
+    return headroom.created or _LONG_AGO, headroom.parent.name

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from headroom.core.demand.autoscalers import PodAutoscaler
-from headroom.core.headrooms.announced_pods import expected, first_pod
+from headroom.core.headrooms.announced_pods import PodAutoscaler, expected, first_pod
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import Headroom, Workload, WorkloadRef
-from headroom.core.headrooms.size_inputs import Learnt
 from headroom.core.headrooms.size_limits import Note
 from headroom.core.index_entries import By, Entry
 from headroom.core.owners import EVERYWHERE, has_right, reach
+from headroom.core.promise.announced import Learnt
 from headroom.engine.ledger import Ledger
 
 DEMAND_UNSEEN = "DemandUnseen"

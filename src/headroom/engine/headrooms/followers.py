@@ -5,34 +5,45 @@ does the rest: it finds the pods with a followed gate or the label of a released
 writes on owners: label, release, unlabel. `core.demand.followers` decides.
 
     gated ──label──▶ gated, labelled ──slots created──▶ released ──runs or ends──▶ unlabelled
+
+A slot that follows a pod onto a full node is not needed if a Preemptible slot is there. A follower
+that preempts evicts the least important pods that make room. Any Preemptible slot on the node is as
+good for this as its own slot, which would only wait beside it. Each existing slot replaces one that
+would wait. If the node has room, kube-scheduler places the slot.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 
-from headroom.core.demand.follow_writes import next_write, owner_telling
 from headroom.core.demand.followers import (
     Followed,
     FollowedPod,
     Following,
     needs_of,
+    next_write,
+    owner_telling,
     owner_uid,
 )
 from headroom.core.demand.volumes import mounts
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import Headroom
-from headroom.core.holds import PREEMPTIBLE
+from headroom.core.headrooms.size_limits import Note
+from headroom.core.holds import PREEMPTIBLE, PodTemplate
 from headroom.core.index_entries import By
-from headroom.core.names import PARENT_ANNOTATION, ROLE_LABEL
-from headroom.core.objects import Pod
+from headroom.core.latches import kept_for
+from headroom.core.names import PARENT_ANNOTATION, ROLE_GUARDIAN, ROLE_LABEL
+from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, Work, telling
-from headroom.core.sizes.follow import Follow, is_owner, owner_label
+from headroom.core.sizes.follow import BesideSlot, Follow, beside_slots, is_owner, owner_label
 from headroom.core.sizes.kind import Size
 from headroom.core.subjects import Topic, pod_subject
+from headroom.engine.headrooms.records import remember_headroom
 from headroom.engine.headrooms.slot_pods import slot_guardians
 from headroom.engine.ledger import Ledger
+from headroom.engine.node_fit import unfit
 
 
 def concerned(ledger: Ledger, pod: Pod | None) -> Iterator[str]:
@@ -99,7 +110,7 @@ def serve(ledger: Ledger, headroom: Headroom, open_now: bool, now: datetime) -> 
             yield Sequence(Work.FOLLOW, (subject,), ((action,),))
     left = {each.owner.uid for each in followed}
     told = {uid: words for uid, words in told.items() if uid in left}
-    ledger.slots.remember(whole, followed=followed, owners_told=told)
+    remember_headroom(ledger, whole, followed=followed, owners_told=told)
 
 
 def _owners(ledger: Ledger, headroom: Headroom, rule: Follow) -> Iterator[Pod]:
@@ -108,3 +119,51 @@ def _owners(ledger: Ledger, headroom: Headroom, rule: Follow) -> Iterator[Pod]:
         pod = ledger.pods[key]
         if ledger.policy.serves(key.namespace) and is_owner(headroom.parent, rule, pod):
             yield pod
+
+
+def covered(
+    ledger: Ledger, headroom: Headroom, template: PodTemplate | Note, followed: tuple[Followed, ...]
+) -> tuple[tuple[str, str], ...]:
+    """The slots of a headroom that others cover, each with whose room that is and where."""
+    rule = headroom.size.follows
+    if headroom.mode != PREEMPTIBLE or rule is None or not isinstance(template, PodTemplate):
+        return ()
+    used: dict[Key, None] = {}
+    found: list[tuple[str, str]] = []
+    for slot in beside_slots(headroom.parent, rule, template, followed):
+        spare = _spare(ledger, slot, used) if _waits(ledger, headroom, slot) else None
+        if spare is not None:
+            used[spare.key] = None
+            found.append((slot.name, f"{kept_for(spare)} has room on {spare.node}"))
+    return tuple(found)
+
+
+def _waits(ledger: Ledger, headroom: Headroom, slot: BesideSlot) -> bool:
+    """Whether a slot would find no room on its owner's node."""
+    if not slot.next_to:
+        return False
+    hold = ledger.holds.get(str(replace(headroom.parent, slot=slot.name)))
+    guardian = ledger.guardian_of(hold) if hold is not None else None
+    if guardian is not None and guardian.node:
+        return False
+    return unfit(ledger, slot.template.pod, slot.next_to, frozenset()) is not None
+
+
+def _spare(ledger: Ledger, slot: BesideSlot, used: dict[Key, None]) -> Pod | None:
+    """The smallest slot on the node that is large enough and covers no other."""
+    asked = slot.template.pod.requests
+    fitting = (
+        pod
+        for pod in _preemptible(ledger, slot.next_to)
+        if pod.key not in used and asked.fits_in(pod.requests)
+    )
+    return min(fitting, key=lambda pod: (sum(pod.requests.values()), pod.key), default=None)
+
+
+def _preemptible(ledger: Ledger, node: str) -> Iterator[Pod]:
+    """Guardians on a node that may be preempted; slots that follow are kept for their own."""
+    for pod in ledger.state.pods_on(node):
+        if pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN and pod.deleted is None:
+            hold = ledger.holds.get(kept_for(pod))
+            if hold is not None and hold.mode == PREEMPTIBLE and hold.template.beside is None:
+                yield pod

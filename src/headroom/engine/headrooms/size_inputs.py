@@ -1,7 +1,7 @@
 """The inputs of a headroom's wanted slots: who depends on what, and all inputs for one decision.
 
-`headrooms` acts on the wanted slots; this module only collects their inputs. `demand` provides the
-load of the cluster.
+`headroom_controller` acts on the wanted slots; this module only collects their inputs. `demand`
+provides the load of the cluster.
 """
 
 from __future__ import annotations
@@ -21,153 +21,146 @@ from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.latches import kept_for
-from headroom.core.promise.announced import Announced
 from headroom.core.resources import EMPTY, Resources
 from headroom.engine.headrooms import expected_pods
-from headroom.engine.headrooms.covered_slots import covered
-from headroom.engine.headrooms.demand import observed
-from headroom.engine.headrooms.expected_pods import known_demand
-from headroom.engine.headrooms.followers import followed_by
-from headroom.engine.headrooms.quotarooms import allowance
-from headroom.engine.headrooms.slot_pods import claimed_slots, guarded, slot_count, slot_guardians
+from headroom.engine.headrooms.demand import allowance, load_view
+from headroom.engine.headrooms.followers import covered, followed_by
+from headroom.engine.headrooms.promises import learnt_size
+from headroom.engine.headrooms.slot_objects import members
+from headroom.engine.headrooms.slot_pods import claimed_slots, guarded, slot_guardians
 from headroom.engine.ledger import Ledger
 
 LEAST_UNGUARDED = 4  # slots of each headroom, however many others of its namespace wait
 
 
-class SizeInputs:
-    """Gathers the sight of each headroom."""
+def concerned(ledger: Ledger, workload: Workload) -> tuple[str, ...]:
+    """The headrooms whose slots are like a workload's pods, and those that look ahead."""
+    on = ledger.slots.depending
+    copying = on((workload.namespace, workload.ref))
+    sharing = on((On.SHARED_QUOTAS, workload.namespace)) if copying else ()
+    beside = on(On.DAEMON_SETS) if workload.ref.kind == DAEMON_SET else ()
+    return (*copying, *on(On.WORKLOADS), *sharing, *beside)
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
 
-    def concerned(self, workload: Workload) -> tuple[str, ...]:
-        """The headrooms whose slots are like a workload's pods, and those that look ahead."""
-        on = self._ledger.slots.depending
-        copying = on((workload.namespace, workload.ref))
-        sharing = on((On.SHARED_QUOTAS, workload.namespace)) if copying else ()
-        beside = on(On.DAEMON_SETS) if workload.ref.kind == DAEMON_SET else ()
-        return (*copying, *on(On.WORKLOADS), *sharing, *beside)
+def under(ledger: Ledger, namespace: str) -> tuple[str, ...]:
+    """The headrooms that keep to a namespace's quotas."""
+    on = ledger.slots.depending
+    return (*on((On.SHARED_QUOTAS, namespace)), *on((On.QUOTAS, namespace)))
 
-    def under(self, namespace: str) -> tuple[str, ...]:
-        """The headrooms that keep to a namespace's quotas."""
-        on = self._ledger.slots.depending
-        return (*on((On.SHARED_QUOTAS, namespace)), *on((On.QUOTAS, namespace)))
 
-    def siblings(self, headroom: Headroom) -> tuple[str, ...]:
-        """Buffers that share a namespace's quotas with this one."""
-        if not headroom.size.shares_quotas:
-            return ()
-        return self._ledger.slots.depending((On.SHARED_QUOTAS, headroom.parent.namespace))
+def siblings(ledger: Ledger, headroom: Headroom) -> tuple[str, ...]:
+    """Buffers that share a namespace's quotas with this one."""
+    if not headroom.size.shares_quotas:
+        return ()
+    return ledger.slots.depending((On.SHARED_QUOTAS, headroom.parent.namespace))
 
-    def sight(
-        self,
-        headroom: Headroom,
-        known: HeadroomMemory,
-        members: dict[str, Hold],
-        window: ActiveWindow | None,
-        now: datetime,
-    ) -> SizeView:
-        """Gather what a headroom's wish depends on; `members` are slots that are objects."""
-        ledger, whole = self._ledger, headroom.parent.whole
-        chunked = headroom.slot.chunk == NODE_CHUNK
-        choosing = not headroom.paused and not headroom.problems
-        workload = ledger.slots.workload_of(headroom)
-        size = window.size if window is not None else headroom.size
-        followed = followed_by(ledger, headroom, size, known.owners_since, now)
-        template = template_for(headroom, workload)
-        left = allowance(ledger, headroom)
-        there = len(guarded(ledger, headroom)) if left is not None else 0
-        room, quotas = room_now(known.quotas, left, there, now)
-        load, quotas = observed(ledger, headroom, known.foresight, quotas, now)
-        about = Announced(known_demand(ledger, headroom), slot_count(ledger, whole))
-        learnt = ledger.slots.promises.size(headroom, size, about, now)
-        return SizeView(
-            window=window,
-            nodes=ledger.nodes.values() if headroom.size.by_node or chunked else (),
-            workload=workload,
-            room=room,
-            load=load,
-            quotas=quotas,
-            learnt=expected_pods.told(ledger, learnt),
-            standing=self._standing(headroom, members),
-            reach=self._reach(headroom, members),
-            spent=self._spent(headroom, known),
-            followed=followed,
-            covered=covered(ledger, headroom, template, followed),
-            overhead=self._overhead() if chunked else EMPTY,
-            shapes=known.shapes.shapes if known.shapes and choosing else None,
-            most=ledger.policy.most_slots,
-            grace=ledger.policy.node_grace,
+
+def size_view(ledger: Ledger, headroom: Headroom, known: HeadroomMemory, now: datetime) -> SizeView:
+    """Gather what the wanted slots of a headroom depend on."""
+    window, objects = known.window, members(ledger, headroom)
+    chunked = headroom.slot.chunk == NODE_CHUNK
+    choosing = not headroom.paused and not headroom.problems
+    workload = ledger.slots.workload_of(headroom)
+    size = window.size if window is not None else headroom.size
+    followed = followed_by(ledger, headroom, size, known.owners_since, now)
+    template = template_for(headroom, workload)
+    left = allowance(ledger, headroom)
+    there = len(guarded(ledger, headroom)) if left is not None else 0
+    room, quotas = room_now(known.quotas, left, there, now)
+    load, quotas = load_view(ledger, headroom, known.foresight, quotas, now)
+    learnt = learnt_size(ledger, headroom, size, now)
+    return SizeView(
+        window=window,
+        nodes=ledger.nodes.values() if headroom.size.by_node or chunked else (),
+        workload=workload,
+        room=room,
+        load=load,
+        quotas=quotas,
+        learnt=expected_pods.told(ledger, learnt),
+        standing=_standing(ledger, headroom, objects),
+        reach=_reach(ledger, headroom, objects),
+        spent=_spent(ledger, headroom, known),
+        followed=followed,
+        covered=covered(ledger, headroom, template, followed),
+        overhead=_overhead(ledger) if chunked else EMPTY,
+        shapes=known.shapes if choosing else None,
+        most=ledger.policy.most_slots,
+        grace=ledger.policy.node_grace,
+    )
+
+
+def _overhead(ledger: Ledger) -> Resources:
+    """What DaemonSets ask for on each node."""
+    workloads = ledger.slots.workloads.values()
+    there = {each.key: each.uid for each in workloads if each.ref.kind == DAEMON_SET}
+    return overhead_of(ledger.pods.values(), there)
+
+
+def _spent(ledger: Ledger, headroom: Headroom, known: HeadroomMemory) -> frozenset[str]:
+    """Slots that are not held again; of one that follows pods, those whose owner is there."""
+    if headroom.size.held_once:
+        return frozenset(claimed_slots(ledger, headroom))
+    return frozenset(known.spent)
+
+
+def used_up(
+    ledger: Ledger, headroom: Headroom, window: ActiveWindow | None, now: datetime
+) -> Iterator[str]:
+    """Slots that were claimed or have stood for their time, where nothing is refilled."""
+    if headroom.refill == NEVER:
+        yield from (
+            slot for slot, hold in members(ledger, headroom).items() if _used_up(hold, window)
         )
+        yield from claimed_slots(ledger, headroom)
+        yield from (slot for slot, ends in _ends(ledger, headroom) if ends <= now)
 
-    def _overhead(self) -> Resources:
-        """What DaemonSets ask for on each node."""
-        workloads = self._ledger.slots.workloads.values()
-        there = {each.key: each.uid for each in workloads if each.ref.kind == DAEMON_SET}
-        return overhead_of(self._ledger.pods.values(), there)
 
-    def _spent(self, headroom: Headroom, known: HeadroomMemory) -> frozenset[str]:
-        """Slots that are not held again; of one that follows pods, those whose owner is there."""
-        if headroom.size.held_once:
-            return frozenset(claimed_slots(self._ledger, headroom))
-        return frozenset(known.spent)
+def next_end(ledger: Ledger, headroom: Headroom, now: datetime) -> datetime | None:
+    """When the next slot has stood for its time, where nothing is refilled."""
+    if headroom.refill != NEVER:
+        return None
+    return min((ends for _, ends in _ends(ledger, headroom) if ends > now), default=None)
 
-    def used_up(
-        self,
-        headroom: Headroom,
-        members: dict[str, Hold],
-        window: ActiveWindow | None,
-        now: datetime,
-    ) -> Iterator[str]:
-        """Slots that were claimed or have stood for their time, where nothing is refilled."""
-        if headroom.refill == NEVER:
-            yield from (slot for slot, hold in members.items() if _used_up(hold, window))
-            yield from claimed_slots(self._ledger, headroom)
-            yield from (slot for slot, ends in self._ends(headroom) if ends <= now)
 
-    def next_end(self, headroom: Headroom, now: datetime) -> datetime | None:
-        """When the next slot has stood for its time, where nothing is refilled."""
-        if headroom.refill != NEVER:
-            return None
-        return min((ends for _, ends in self._ends(headroom) if ends > now), default=None)
+def _standing(ledger: Ledger, headroom: Headroom, objects: dict[str, Hold]) -> frozenset[str]:
+    if headroom.slot_objects is None:
+        return guarded(ledger, headroom)
+    return frozenset(slot for slot, hold in objects.items() if stands(hold))
 
-    def _standing(self, headroom: Headroom, members: dict[str, Hold]) -> frozenset[str]:
-        if headroom.slot_objects is None:
-            return guarded(self._ledger, headroom)
-        return frozenset(slot for slot, hold in members.items() if stands(hold))
 
-    def _reach(self, headroom: Headroom, members: dict[str, Hold]) -> Reach:
-        """How many slots are looked after beyond those whose guardian has a node.
+def _reach(ledger: Ledger, headroom: Headroom, objects: dict[str, Hold]) -> Reach:
+    """How many slots are looked after beyond those whose guardian has a node.
 
-        Slots that are objects are told apart by number alone: any may stand for any other.
-        """
-        ahead = self._ledger.policy.slots_ahead
-        if headroom.slot_objects is not None:
-            return Reach(ahead=ahead + sum(bool(hold.status.node) for hold in members.values()))
-        guardians = self._ledger.having(By.SLOT_GUARDIAN, headroom.parent.whole)
-        placed = (kept_for(pod).partition("#")[2] for pod in guardians if pod.node)
-        whole, claimed = headroom.parent.whole, self._ledger.index.all(By.CLAIMANT)
-        slots = self._ledger.hold_index.of(By.SLOT, whole)
-        used = frozenset(name.partition("#")[2] for name in slots if name in claimed)
-        return Reach(frozenset(placed), ahead, used, self._unguarded(headroom))
+    Slots that are objects are told apart by number alone: any may stand for any other.
+    """
+    ahead = ledger.policy.slots_ahead
+    if headroom.slot_objects is not None:
+        return Reach(ahead=ahead + sum(bool(hold.status.node) for hold in objects.values()))
+    guardians = ledger.having(By.SLOT_GUARDIAN, headroom.parent.whole)
+    placed = (kept_for(pod).partition("#")[2] for pod in guardians if pod.node)
+    whole, claimed = headroom.parent.whole, ledger.index.all(By.CLAIMANT)
+    slots = ledger.hold_index.of(By.SLOT, whole)
+    used = frozenset(name.partition("#")[2] for name in slots if name in claimed)
+    return Reach(frozenset(placed), ahead, used, _unguarded(ledger, headroom))
 
-    def _unguarded(self, headroom: Headroom) -> int:
-        """How many slots without a guardian the other headrooms of its namespace leave to one."""
-        slots, index = self._ledger.hold_index, self._ledger.index
-        whole, namespace = headroom.parent.whole, headroom.parent.namespace
-        own = len(slots.of(By.SLOT, whole)) - len(index.of(By.SLOT_GUARDIAN, whole))
-        guardians = len(index.of(By.SLOT_GUARDIAN_IN, namespace))
-        others = len(slots.of(By.SLOT_IN, namespace)) - guardians - own
-        return max(LEAST_UNGUARDED, self._ledger.policy.slots_unguarded - max(0, others))
 
-    def _ends(self, headroom: Headroom) -> Iterator[tuple[str, datetime]]:
-        lifetime = headroom.slot_lifetime
-        if not lifetime:
-            return
-        for slot, guardian in slot_guardians(self._ledger, headroom):
-            if guardian.created is not None:
-                yield slot, guardian.created + lifetime
+def _unguarded(ledger: Ledger, headroom: Headroom) -> int:
+    """How many slots without a guardian the other headrooms of its namespace leave to one."""
+    slots, index = ledger.hold_index, ledger.index
+    whole, namespace = headroom.parent.whole, headroom.parent.namespace
+    own = len(slots.of(By.SLOT, whole)) - len(index.of(By.SLOT_GUARDIAN, whole))
+    guardians = len(index.of(By.SLOT_GUARDIAN_IN, namespace))
+    others = len(slots.of(By.SLOT_IN, namespace)) - guardians - own
+    return max(LEAST_UNGUARDED, ledger.policy.slots_unguarded - max(0, others))
+
+
+def _ends(ledger: Ledger, headroom: Headroom) -> Iterator[tuple[str, datetime]]:
+    lifetime = headroom.slot_lifetime
+    if not lifetime:
+        return
+    for slot, guardian in slot_guardians(ledger, headroom):
+        if guardian.created is not None:
+            yield slot, guardian.created + lifetime
 
 
 def _used_up(member: Hold, window: ActiveWindow | None) -> bool:

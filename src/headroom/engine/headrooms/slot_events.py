@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from headroom.core.actions import CreateGuardian, CreateSlotObject, Done, Outcome, SetFinalizers
+from headroom.core.actions import CreateSlotObject, Done, Outcome, SetFinalizers
 from headroom.core.headrooms.headrooms import NEVER
 from headroom.core.headrooms.memory import MOMENT, object_written, resting
 from headroom.core.headrooms.slot_objects import stands
@@ -17,8 +17,8 @@ from headroom.core.hold_state.memory import state_of
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Parent
 from headroom.core.subjects import headroom_subject
-from headroom.engine.headrooms import companions, slot_objects
-from headroom.engine.headrooms.companions import Concerning
+from headroom.engine.headrooms import slot_objects
+from headroom.engine.headrooms.records import reconsider, remember_headroom, remember_objects
 from headroom.engine.headrooms.slot_pods import note_state
 from headroom.engine.ledger import Ledger
 
@@ -35,11 +35,11 @@ def slot_now(ledger: Ledger, hold: Hold, status: HoldStatus) -> None:
         ledger.agenda.touch(headroom_subject(hold.parent))
         follow = memory.wished.later and state.phase == "Available"
         if follow or ledger.slots.headrooms[hold.group].refill == NEVER:
-            ledger.slots.remember(hold.group, stale=True)  # Others may follow; its time begins.
+            remember_headroom(ledger, hold.group, stale=True)  # Others may follow; its time begins.
     elif ledger.memory[str(hold.parent)].state != state:
         note_state(ledger, hold, state)
         if state.phase in ("Succeeded", "Failed"):
-            ledger.slots.upset(hold.group)
+            reconsider(ledger, hold.group)
         else:  # It stands, or is to: what is wished for stays the same.
             ledger.agenda.touch(headroom_subject(hold.member.of))
 
@@ -54,11 +54,11 @@ def member(ledger: Ledger, hold: Hold) -> Hold:
         note_state(ledger, hold, state_of(hold.status))
         if slot_objects.arrived(ledger, whole, hold.member.slot) and stands(hold):
             updated = ledger.slots.memory[whole].objects.updated
-            ledger.slots.remember_objects(whole, updated=updated + 1)
+            remember_objects(ledger, whole, updated=updated + 1)
         else:
-            ledger.slots.upset(whole)
+            reconsider(ledger, whole)
     elif there is not None and there.member != hold.member:  # Of the present template now.
-        ledger.slots.upset(whole)
+        reconsider(ledger, whole)
     return slot_objects.member_hold(ledger, hold)
 
 
@@ -67,8 +67,8 @@ def member_gone(ledger: Ledger, hold: Hold) -> None:
     memory = ledger.slots.memory.get(hold.group)
     if memory is not None and hold.member is not None:
         deleted = (*memory.objects.deleted, hold.parent.name)
-        ledger.slots.remember_objects(hold.group, deleted=deleted)
-        ledger.slots.upset(hold.group)
+        remember_objects(ledger, hold.group, deleted=deleted)
+        reconsider(ledger, hold.group)
 
 
 def wrote(ledger: Ledger, action: CreateSlotObject, outcome: Outcome, now: datetime) -> None:
@@ -81,19 +81,9 @@ def wrote(ledger: Ledger, action: CreateSlotObject, outcome: Outcome, now: datet
         return
     ledger.slots.memory[whole] = object_written(memory, action.hold.parent, outcome, now)
     if not done:
-        ledger.slots.upset(whole)
+        reconsider(ledger, whole)
     elif not action.hold.parent.uid:
         ledger.agenda.touch(headroom_subject(action.of))
-
-
-def settled(ledger: Ledger, action: Concerning, outcome: Outcome, now: datetime) -> None:
-    """A guardian was made or refused: others may follow, or are not counted ahead."""
-    whole = companions.settled(ledger, action, outcome, now)
-    if isinstance(action, CreateGuardian) and isinstance(outcome, Done):
-        made = ledger.slots.memory.get(action.hold.group)
-        whole = action.hold.group if made is not None and made.wished.later else whole
-    if whole:
-        ledger.slots.upset(whole)
 
 
 def object_failed(ledger: Ledger, parent: Parent, now: datetime) -> None:
@@ -102,7 +92,7 @@ def object_failed(ledger: Ledger, parent: Parent, now: datetime) -> None:
     memory = ledger.slots.memory.get(hold.group) if hold is not None and hold.member else None
     if hold is not None and memory is not None:
         ledger.slots.memory[hold.group] = resting(memory, now + MOMENT)
-        ledger.slots.upset(hold.group)
+        reconsider(ledger, hold.group)
     else:
         ledger.agenda.later(headroom_subject(parent), now + OBJECT_PAUSE)
 
@@ -113,6 +103,6 @@ def finalized(ledger: Ledger, action: SetFinalizers) -> None:
     if name in ledger.slots.headrooms:
         headroom = replace(ledger.slots.headrooms[name], finalizers=action.finalizers)
         ledger.slots.headrooms[name] = headroom
-        ledger.slots.upset(name)
+        reconsider(ledger, name)
     elif (hold := ledger.holds.get(name)) is not None:
         ledger.holds[name] = replace(hold, finalizers=action.finalizers)

@@ -12,10 +12,10 @@ from datetime import datetime, timedelta
 
 from headroom.core.actions import Action, CreateSlotObject, Outcome, SetFinalizers, Taken
 from headroom.core.derived_names import object_of
-from headroom.core.headrooms import nodeoverhead
 from headroom.core.headrooms.companions import daemon_set_owner
 from headroom.core.headrooms.headrooms import ALWAYS, Headroom
 from headroom.core.headrooms.memory import begun_anew
+from headroom.core.headrooms.node_overhead import slot_owned
 from headroom.core.headrooms.slot_objects import Making, changes, stands
 from headroom.core.hold_state.limited import beyond_limit, permit_of
 from headroom.core.hold_state.memory import Permit
@@ -24,6 +24,7 @@ from headroom.core.index_entries import By
 from headroom.core.plan import Sequence, Work
 from headroom.core.subjects import Awaited, Change, Topic, headroom_subject, hold_subject
 from headroom.engine import quotas
+from headroom.engine.headrooms.records import remember_headroom, remember_objects
 from headroom.engine.ledger import Ledger
 from headroom.engine.memories import remember
 from headroom.engine.namespace_limits import limits_of, used_by_others
@@ -50,7 +51,7 @@ def member_hold(ledger: Ledger, hold: Hold) -> Hold:
         return hold
     owner = daemon_set_owner(headroom, memory.daemon_set)
     if owner is not None:
-        hold = nodeoverhead.slot_owned(hold, owner)
+        hold = slot_owned(hold, owner)
     if headroom.slot_objects.permanent and hold.tenure is not None:
         hold = replace(hold, tenure=hold.tenure.endless())
     if memory.window is None or headroom.refill != ALWAYS:
@@ -99,13 +100,13 @@ def settle(ledger: Ledger, headroom: Headroom, now: datetime) -> Iterator[Sequen
             if is_free(ledger, each):
                 yield each
         elif each.by_limit:
-            slots.remember_objects(whole, beyond=each.why)
+            remember_objects(ledger, whole, beyond=each.why)
         else:
-            slots.remember_objects(whole, refused=each.why)
+            remember_objects(ledger, whole, refused=each.why)
     if not settling:
-        slots.remember(whole, objects=begun_anew(slots.memory[whole].objects))
+        remember_headroom(ledger, whole, objects=begun_anew(slots.memory[whole].objects))
     there = members(ledger, headroom).values()
-    slots.remember_objects(whole, updated=sum(_is_current(headroom, hold) for hold in there))
+    remember_objects(ledger, whole, updated=sum(_is_current(headroom, hold) for hold in there))
     for hold in there:
         if (dressed := member_hold(ledger, hold)) != hold:
             ledger.see_hold(dressed)
@@ -150,7 +151,7 @@ def _changes(ledger: Ledger, headroom: Headroom, now: datetime) -> Iterator[Sequ
         else:
             expected[made.slot] = (made.hold, now + EXPECTED_FOR)
             yield _write(made)
-    ledger.slots.remember_objects(headroom.parent.whole, expected=expected, taken=taken)
+    remember_objects(ledger, headroom.parent.whole, expected=expected, taken=taken)
     for slot, hold in present.items():
         if stands(hold) and not _is_current(headroom, hold):
             yield _write(CreateSlotObject(hold, headroom.parent, slot, objects))
@@ -167,7 +168,7 @@ def refused(ledger: Ledger, action: CreateSlotObject, outcome: Outcome) -> None:
     arrived(ledger, whole, action.slot)
     if isinstance(outcome, Taken):
         taken = (*slots.memory[whole].objects.taken, action.slot)
-        slots.remember_objects(whole, taken=tuple(dict.fromkeys(taken)))
+        remember_objects(ledger, whole, taken=tuple(dict.fromkeys(taken)))
 
 
 def arrived(ledger: Ledger, whole: str, slot: str) -> bool:
@@ -176,7 +177,7 @@ def arrived(ledger: Ledger, whole: str, slot: str) -> bool:
     if slot not in expected:
         return False
     left = {name: each for name, each in expected.items() if name != slot}
-    ledger.slots.remember_objects(whole, expected=left)
+    remember_objects(ledger, whole, expected=left)
     return True
 
 

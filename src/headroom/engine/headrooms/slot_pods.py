@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import islice
 
 from headroom.core.authenticity import has_got, stands_for
-from headroom.core.headrooms.headrooms import NEVER, Headroom
+from headroom.core.headrooms.headrooms import NEVER, Headroom, HeadroomStatus
 from headroom.core.headrooms.readiness import SlotTally
 from headroom.core.hold_state.memory import SlotState
 from headroom.core.holds import Hold
@@ -74,33 +74,37 @@ def note_state(ledger: Ledger, hold: Hold, state: SlotState) -> None:
 
 def tally_of(ledger: Ledger, headroom: Headroom, next_start: datetime | None) -> SlotTally:
     """What the status of a headroom is made from."""
-    whole, slots = headroom.parent.whole, ledger.slots
-    memory, workload = slots.memory[whole], slots.workload_of(headroom)
+    whole, workload = headroom.parent.whole, ledger.slots.workload_of(headroom)
+    memory = ledger.slots.memory[whole]
     held = _in_phase(ledger, whole, "Available")
     trouble, limited = _troubles(ledger, headroom)
-    tally = SlotTally(
+    counts = HeadroomStatus(
         held=held,
         pending=max(0, memory.wished.count - held),
         claimed=memory.claimed,
         hits=memory.hits,
         misses=memory.misses,
+        next_start=next_start,
+        spent=memory.spent if headroom.refill == NEVER else (),
+    )
+    if headroom.slot_objects is None:
+        counts = _counted(ledger, headroom, counts)
+    else:
+        counts = replace(
+            counts,
+            pending=_in_phase(ledger, whole, "Pending") + _in_phase(ledger, whole, ""),
+            last_start=memory.window.started_at if memory.window is not None else None,
+            objects=len(ledger.hold_index.of(By.SLOT_OBJECT, whole)),
+            ended=_in_phase(ledger, whole, "Failed"),
+            updated=memory.objects.updated,
+        )
+    return SlotTally(
+        counts,
         nodes=len(ledger.nodes),
         trouble=trouble,
         limited=limited,
         refused=memory.objects.refused,
-        next_start=next_start,
-        spent=memory.spent if headroom.refill == NEVER else (),
         template_generation=workload.generation if workload is not None else 0,
-    )
-    if headroom.slot_objects is None:
-        return _counted(ledger, headroom, tally)
-    return replace(
-        tally,
-        pending=_in_phase(ledger, whole, "Pending") + _in_phase(ledger, whole, ""),
-        last_start=memory.window.started_at if memory.window is not None else None,
-        objects=len(ledger.hold_index.of(By.SLOT_OBJECT, whole)),
-        ended=_in_phase(ledger, whole, "Failed"),
-        updated=memory.objects.updated,
     )
 
 
@@ -124,18 +128,18 @@ def _troubles(ledger: Ledger, headroom: Headroom) -> tuple[str, bool]:
     return "; ".join(told), bool(told) and all_limited and not objects.unmade
 
 
-def _counted(ledger: Ledger, headroom: Headroom, tally: SlotTally) -> SlotTally:
-    """The tally of a headroom whose wish is frozen, also where its slots are not known by name.
+def _counted(ledger: Ledger, headroom: Headroom, counts: HeadroomStatus) -> HeadroomStatus:
+    """The counts of a headroom whose wish is frozen, also where its slots are not known by name.
 
     That is so after a restart of the operator: nobody can say which slots there should be, but
     guardians from before stand, and are left alone.
     """
     whole, wished = headroom.parent.whole, ledger.slots.memory[headroom.parent.whole].wished
     if not wished.frozen or ledger.hold_index.of(By.SLOT, whole):
-        return tally
+        return counts
     pods = list(ledger.having(By.SLOT_GUARDIAN, whole))
     if pods:  # It is looked at again when one of them goes.
         gone = Awaited(Change.GUARDIAN_GONE, whole)
         ledger.agenda.wait(headroom_subject(headroom.parent), on=gone)
     held = sum(bool(pod.node) and stands_for(headroom, pod) for pod in pods)
-    return replace(tally, held=held, pending=max(0, wished.count - held))
+    return replace(counts, held=held, pending=max(0, wished.count - held))

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from headroom.core.demand.autoscalers import PodAutoscaler
-from headroom.core.demand.quotaroom import ResourceQuota
+from headroom.core.demand.resource_quotas import ResourceQuota
 from headroom.core.demand.volumes import NodeDrivers, StorageClass, Volume, VolumeClaim
 from headroom.core.eviction.budgets import Budget
 from headroom.core.eviction.preallocation import permitted
 from headroom.core.fast_replace import replace
+from headroom.core.headrooms.announced_pods import PodAutoscaler
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.hold_state.allocate_policy_groups import apart_from_others
@@ -40,11 +40,12 @@ from headroom.engine.deleted_nodes import node_deleted
 from headroom.engine.doors.book import DoorBook
 from headroom.engine.doors.taken_over import note_guardian_gone
 from headroom.engine.fence_controller import pod_gone, pod_seen
-from headroom.engine.headrooms import followers
-from headroom.engine.headrooms.autoshapes import note_made
+from headroom.engine.headrooms import followers, promises
+from headroom.engine.headrooms.auto_shapes import note_made
 from headroom.engine.headrooms.expected_pods import see_autoscaler
-from headroom.engine.headrooms.headrooms import Standing
-from headroom.engine.headrooms.ownobjects import OwnObjects
+from headroom.engine.headrooms.headroom_controller import HeadroomController
+from headroom.engine.headrooms.own_objects import touch_own
+from headroom.engine.headrooms.records import reconsider
 from headroom.engine.headrooms.slot_events import member
 from headroom.engine.ledger import Ledger
 from headroom.engine.overcommit import wake_overbooked
@@ -76,10 +77,9 @@ class Observer:
 
     ledger: Ledger
     publisher: StatusWriter
-    standing: Standing
+    headrooms: HeadroomController
     indexer: Indexer
     doors: DoorBook
-    own: OwnObjects
 
     def observe(self, event: Event, now: datetime) -> None:
         """Take an event in."""
@@ -105,8 +105,7 @@ class Observer:
                 self.indexer.touch(allowed)
                 self.doors.want(allowed)
             case Headroom() as headroom:
-                self.standing.see(headroom)
-                ledger.slots.see_promise(headroom.parent.whole, ledger.pods.values())
+                self.headrooms.see(headroom)
                 quotas.see_headroom(ledger, headroom, now)
                 if headroom.served:
                     self.doors.want(ledger.slots.headrooms.get(headroom.parent.whole, headroom))
@@ -114,20 +113,20 @@ class Observer:
                 self.publisher.note(quota_subject(quota.parent), quota.parent.uid, quota.status)
                 quotas.see_quota(ledger, quota)
             case Workload() as workload:
-                self.standing.workload_changed(workload)
+                self.headrooms.workload_changed(workload)
             case PodAutoscaler() as autoscaler:
-                ledger.slots.concern(see_autoscaler(ledger, autoscaler))
+                reconsider(ledger, *see_autoscaler(ledger, autoscaler))
             case VolumeClaim() | Volume() | StorageClass() | NodeDrivers():
                 self._judge_anew(volumes.see(ledger, thing), now)
             case Budget() as budget:
                 ledger.budgets[budget.key] = budget
             case ResourceQuota() as allowed_here:
-                self.standing.quota_changed(allowed_here, now)
+                self.headrooms.quota_changed(allowed_here, now)
             case Node() as node:
                 ledger.gone_nodes.pop(node.name, None)
                 if ledger.see_node(node):
                     wake_overbooked(ledger, node.name)
-                    self.standing.nodes_changed()
+                    self.headrooms.nodes_changed()
             case Namespace() as namespace:
                 before = ledger.namespaces.get(namespace.name)
                 ledger.namespaces[namespace.name] = namespace
@@ -152,18 +151,18 @@ class Observer:
             if pod.node and pod.labels.get(ROLE_LABEL) == ROLE_FENCE:
                 ledger.show(pod, pod.node, now)
             note_preempted(ledger, pod)
-        self.standing.pods_changed()
+        self.headrooms.pods_changed()
         if ledger.policy.serves(pod.key.namespace):
             found = (*followers.concerned(ledger, before), *followers.concerned(ledger, pod))
-            ledger.slots.concern(dict.fromkeys(found))
-        ledger.slots.concern(ledger.slots.promises.see(before, pod, now))
+            reconsider(ledger, *dict.fromkeys(found))
+        reconsider(ledger, *promises.see_pod(ledger, before, pod, now))
         note_made(ledger, before, pod)
         pod_seen(ledger, pod)
         self.doors.see(before, pod)
 
     def _judge_anew(self, pods: Iterable[Key], now: datetime) -> None:
         """A claim, volume or class has changed: pods at our doors may fit elsewhere now."""
-        self.ledger.slots.concern(self.ledger.slots.depending(On.FOLLOWED))
+        reconsider(self.ledger, *self.ledger.slots.depending(On.FOLLOWED))
         for key in pods:
             pod = self.ledger.pods.get(key)
             if pod is not None:
@@ -184,9 +183,9 @@ class Observer:
                 quotas.asks_anew(ledger, hold_subject(parent))
                 self.publisher.forget(status_subject(parent))
             case HeadroomGone(parent):
-                self.standing.lose(parent)
+                self.headrooms.lose(parent)
                 self.doors.forget(parent)
-                self.own.lost(parent)
+                touch_own(ledger, parent)
                 quotas.lose(ledger, parent)
                 quotas.asks_anew(ledger, headroom_subject(parent))
             case QuotaGone(parent):
@@ -194,26 +193,26 @@ class Observer:
                 self.publisher.forget(quota_subject(parent))
             case AutoscalerSeen():
                 ledger.policy = replace(ledger.policy, node_overhead=True)
-                self.standing.nodes_changed()
+                self.headrooms.nodes_changed()
             case WorkloadGone(workload):
-                self.standing.workload_changed(workload, gone=True)
+                self.headrooms.workload_changed(workload, gone=True)
             case AutoscalerGone(autoscaler):
-                ledger.slots.concern(see_autoscaler(ledger, autoscaler, gone=True))
+                reconsider(ledger, *see_autoscaler(ledger, autoscaler, gone=True))
             case KindHidden(kind, why):
                 ledger.slots.hidden.pop(kind, None)
                 if why:
                     ledger.slots.hidden[kind] = why
-                ledger.slots.concern(ledger.slots.depending(On.ARRIVALS))
+                reconsider(ledger, *ledger.slots.depending(On.ARRIVALS))
             case StoredGone(stored):
                 self._judge_anew(volumes.lose(ledger, stored), now)
             case BudgetGone(key):
                 ledger.budgets.pop(key, None)
             case ResourceQuotaGone(lifted):
-                self.standing.quota_lifted(lifted)
+                self.headrooms.quota_lifted(lifted)
             case NodeGone(name):
                 ledger.lose_node(name)
                 node_deleted(ledger, name)
-                self.standing.nodes_changed()
+                self.headrooms.nodes_changed()
             case NamespaceGone(name):
                 ledger.namespaces.pop(name, None)
                 ledger.state.remove_namespace(name)
@@ -226,12 +225,12 @@ class Observer:
         old = ledger.pods.get(key)
         note_guardian_gone(ledger, key, uid)
         ledger.lose_pod(key, uid)
-        ledger.slots.promises.lose(uid, now)
-        self.standing.pods_changed()
+        promises.lose_pod(ledger, uid, now)
+        self.headrooms.pods_changed()
         if old is not None and old.uid == uid:
             note_preempted(ledger, old, gone=True)
         if old is not None and old.uid == uid:
-            ledger.slots.concern(list(followers.concerned(ledger, old)))
+            reconsider(ledger, *followers.concerned(ledger, old))
         if old is not None:
             pod_gone(ledger, old)
         self.doors.lose(key, uid)

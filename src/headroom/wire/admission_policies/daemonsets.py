@@ -6,7 +6,7 @@ each alternative of its required node affinity asks for a node by a name that no
 
 from __future__ import annotations
 
-from headroom.core.headrooms.nodeoverhead import NOWHERE
+from headroom.core.headrooms.node_overhead import NOWHERE
 from headroom.wire.admission_policies.cel import (
     Check,
     Match,

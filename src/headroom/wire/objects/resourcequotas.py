@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headroom.core.amounts import amount
-from headroom.core.demand.quotaroom import ResourceQuota, ScopeRule
+from headroom.core.demand.resource_quotas import ResourceQuota, ScopeRule
 from headroom.core.quantity import QuantityError
 from headroom.wire.kinds import RESOURCE_QUOTAS
 from headroom.wire.objects.codec import TEXT, TEXTS, Codec, Part

@@ -9,8 +9,8 @@ from headroom.core.promise.report import MEMORY
 from headroom.core.sizes.adaptive import Adaptive
 from headroom.core.sizes.follow import Follow
 from headroom.core.sizes.kind import Size
+from headroom.core.sizes.per_node import PerNode
 from headroom.core.sizes.percent import Percent
-from headroom.core.sizes.pernode import PerNode
 from headroom.core.sizes.replicas import Replicas
 from headroom.core.sizes.utilization import Utilization
 from headroom.wire.objects.values import Makers

@@ -14,10 +14,9 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from headroom.core.demand.autoscalers import PodAutoscaler
-from headroom.core.demand.missing_pods import job_size, missing
+from headroom.core.headrooms.announced_pods import PodAutoscaler, job_size, missing
+from headroom.core.headrooms.companions import SLOT_SET
 from headroom.core.headrooms.headrooms import Headroom, Workload, WorkloadRef
-from headroom.core.headrooms.slotsets import SLOT_SET
 from headroom.core.holds import PodTemplate, Problem
 from headroom.core.names import SHAPE_ANNOTATION
 from headroom.core.objects import Key, Pod

@@ -1,23 +1,28 @@
 """The size of a CapacityBuffer: how many chunks it wants and may have, and what its status says.
 
 The larger of a fixed number and a share of a workload, then no more than the limits allow, then no
-more than the namespace's quotas let in (`core.demand.quotaroom`). Reasons are the words that the
-API's two implementations use; where they differ, ours are Karpenter's, and `Provisioning` is True
-only when every chunk stands on a ready node.
+more than the namespace's quotas let in (`resource_quotas`). Reasons are the words that the two
+implementations of the API use. If they differ, ours are Karpenter's. `Provisioning` is True only
+when every chunk stands on a ready node.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import ClassVar
 
 from headroom.core.conditions import Words, conditions_of
 from headroom.core.findings.unserved import Unserved
-from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus, Workload
+from headroom.core.headrooms.headrooms import (
+    POD_TEMPLATE,
+    Headroom,
+    HeadroomStatus,
+    Workload,
+    replicas_of,
+)
 from headroom.core.headrooms.readiness import DEGRADING, SlotTally
-from headroom.core.headrooms.size_inputs import POD_TEMPLATE, replicas_of
 from headroom.core.headrooms.size_limits import Note, operators_limit
 from headroom.core.headrooms.slot_batch import Indexes, within
 from headroom.core.headrooms.wanted_slots import SOURCE, SizeView, WantedSlots, as_hold
@@ -62,27 +67,27 @@ class BufferSize(Size):
         return self.limits
 
     def wish(
-        self, headroom: Headroom, template: PodTemplate, sight: SizeView, now: datetime
+        self, headroom: Headroom, template: PodTemplate, view: SizeView, now: datetime
     ) -> WantedSlots:
-        wanted = chunks(self, template.pod.requests, replicas_of(sight.workload))
-        if isinstance(wanted, Unsized):
-            return WantedSlots(notes=(Note("InvalidSpec", wanted.message),))
-        count = wanted.count
+        wanted = chunks(self, template.pod.requests, replicas_of(view.workload))
+        if isinstance(wanted, Note):
+            return WantedSlots(notes=(replace(wanted, reason="InvalidSpec"),))
+        count = wanted
         notes: tuple[Note, ...] = ()
-        left = sight.room.allowance if sight.room is not None else None
+        left = view.room.allowance if view.room is not None else None
         if left is not None and left.count < count:
             count = left.count
             notes = tuple(Note(LIMITED, name) for name in left.limited_by)
-        if count > sight.most:
-            count, notes = sight.most, (Note(LIMITED, operators_limit(sight.most)),)
-        chosen, later = within(Indexes(count), sight.standing, sight.reach)
-        slots = tuple(as_hold(headroom, template, name, sight) for name in chosen)
-        again = sight.room.look_again if sight.room is not None else None
-        return WantedSlots(slots, wanted.count, notes, look_again=again, later=later)
+        if count > view.most:
+            count, notes = view.most, (Note(LIMITED, operators_limit(view.most)),)
+        chosen, later = within(Indexes(count), view.standing, view.reach)
+        slots = tuple(as_hold(headroom, template, name, view) for name in chosen)
+        again = view.room.look_again if view.room is not None else None
+        return WantedSlots(slots, wanted, notes, look_again=again, later=later)
 
     def quota_share(self, one: Resources, replicas: int | None) -> int | None:
         wanted = chunks(self, one, replicas)
-        return wanted.count if isinstance(wanted, Chunks) else None
+        return wanted if isinstance(wanted, int) else None
 
     def words(self, headroom: Headroom, workload: Workload | None) -> str:
         return "as many chunks as the buffer's replicas, percentage and limits come to"
@@ -124,22 +129,6 @@ class BufferSize(Size):
 
 
 @dataclass(frozen=True, slots=True)
-class Chunks:
-    """So many chunks are wanted; `cut` says that the limits allow no more."""
-
-    count: int
-    cut: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Unsized:
-    """The buffer cannot be served, for a reason in one word and in a sentence."""
-
-    reason: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
 class BufferFacts:
     """How a buffer stands: chunks wanted, allowed, made, and on ready nodes."""
 
@@ -147,7 +136,7 @@ class BufferFacts:
     allowed: int = 0
     held: int = 0
     quotas: tuple[str, ...] = ()
-    trouble: Unsized | None = None
+    trouble: Note | None = None
     generation: int = 0
 
 
@@ -156,25 +145,23 @@ def is_ours(strategy: str) -> bool:
     return strategy in ("", ACTIVE)
 
 
-def chunks(size: BufferSize, chunk: Resources, workload: int | None) -> Chunks | Unsized:
-    """Work out how many chunks a buffer wants.
+def chunks(size: BufferSize, chunk: Resources, workload: int | None) -> int | Note:
+    """Work out how many chunks a buffer wants; a note says why it cannot be served.
 
     `workload` is how many replicas the workload has, None where the buffer names none or they are
     not known.
     """
     base = _base(size, workload)
     if size.limits is None:
-        return _unsaid(size) if base is None else Chunks(base)
+        return _unsaid(size) if base is None else base
     fits = [limit // chunk[name] for name, limit in size.limits if chunk[name] > 0]
     if not fits:
         named = ", ".join(name for name, _ in size.limits) or "nothing"
         asked = ", ".join(sorted(chunk)) or "nothing"
         words = f"spec.limits names {named}, but a chunk requests {asked}: they bound nothing"
-        return Unsized(RESOLUTION_FAILED, words)
+        return Note(RESOLUTION_FAILED, words)
     most = max(0, min(fits))
-    if base is None:
-        return Chunks(most)
-    return Chunks(min(base, most), cut=most < base)
+    return most if base is None else min(base, most)
 
 
 def _base(size: BufferSize, workload: int | None) -> int | None:
@@ -185,12 +172,12 @@ def _base(size: BufferSize, workload: int | None) -> int | None:
     return max(wishes, default=None)
 
 
-def _unsaid(size: BufferSize) -> Unsized:
+def _unsaid(size: BufferSize) -> Note:
     if size.percentage is None:
         words = "spec has neither replicas, percentage nor limits: it says no size"
     else:
         words = "spec.percentage needs a scalableRef whose replicas are known"
-    return Unsized(RESOLUTION_FAILED, words)
+    return Note(RESOLUTION_FAILED, words)
 
 
 def conditions(
@@ -227,11 +214,11 @@ def _provisioning(facts: BufferFacts) -> Words:
     return PROVISIONING, "False", NEEDS_MORE, message
 
 
-def _unsized(wished: WantedSlots, by_template: bool) -> Unsized | None:
+def _unsized(wished: WantedSlots, by_template: bool) -> Note | None:
     for note in wished.notes:
         if note.reason == "WorkloadMissing":
             reason = NO_TEMPLATE if by_template else NO_WORKLOAD
-            return Unsized(reason, note.message.removeprefix(SOURCE))
+            return Note(reason, note.message.removeprefix(SOURCE))
         if note.reason in DEGRADING:
-            return Unsized(RESOLUTION_FAILED, note.message.removeprefix(SOURCE))
+            return Note(RESOLUTION_FAILED, note.message.removeprefix(SOURCE))
     return None

@@ -11,15 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from headroom.core.derived_names import dns_label, short_hash
 from headroom.core.headrooms.eligibility import eligible
 from headroom.core.headrooms.headrooms import Headroom, Workload, WorkloadRef
-from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.objects import Key, Node, OwnerReference, Parent
 from headroom.core.resources import EMPTY, Resources
+
+if TYPE_CHECKING:
+    from headroom.core.headrooms.wanted_slots import WantedSlots
 
 NOWHERE = "no-node.headroom.dev"  # the name that no node has
 DAEMON_SET = ("apps/v1", "DaemonSet")
@@ -36,7 +39,7 @@ class Overhead:
     @property
     def key(self) -> Key:
         """The namespace and name of the DaemonSet."""
-        return Key(self.parent.namespace, ref_of(self.parent).name)
+        return Key(self.parent.namespace, daemon_set_ref(self.parent).name)
 
     @property
     def shape(self) -> str:
@@ -45,12 +48,12 @@ class Overhead:
         return short_hash(self.template.shape, *amounts)
 
 
-def ref_of(parent: Parent) -> WorkloadRef:
+def daemon_set_ref(parent: Parent) -> WorkloadRef:
     """The DaemonSet of a headroom; one made anew under an old name has another."""
     return WorkloadRef(*DAEMON_SET, dns_label(f"{parent.name}-slots", parent.kind, parent.uid))
 
 
-def applies(headroom: Headroom) -> bool:
+def has_daemon_set(headroom: Headroom) -> bool:
     """Whether every new node gets slots."""
     return headroom.size.by_node
 
@@ -69,7 +72,7 @@ def overhead_of(
     would get one.
     """
     idle = Overhead(headroom.parent, template)
-    if not applies(headroom) or window is None or headroom.paused:
+    if not has_daemon_set(headroom) or window is None or headroom.paused:
         return idle
     if wished is not None and (wished.frozen or wished.count < wished.asked):
         return idle
@@ -89,9 +92,9 @@ def owned_too(wished: WantedSlots, owner: OwnerReference) -> WantedSlots:
     return replace(wished, slots=tuple(slot_owned(hold, owner) for hold in wished.slots))
 
 
-def is_of(daemon_set: Workload, parent: Parent) -> bool:
-    """Whether a DaemonSet belongs to this very object."""
-    return bool(parent.uid) and daemon_set.controller == parent.uid
+def is_of(there: Workload, parent: Parent) -> bool:
+    """Whether a DaemonSet or a SlotSet belongs to this very object."""
+    return bool(parent.uid) and there.controller == parent.uid
 
 
 def _could_stand(requests: Resources, template: PodTemplate, nodes: Collection[Node]) -> bool:

@@ -12,8 +12,9 @@ from headroom.core.objects import Key, OwnerReference, Parent, Pod
 from headroom.core.policy import Policy
 from headroom.core.sizes.replicas import NOTHING
 from headroom.engine.engine import Engine
-from headroom.engine.headrooms import autoshapes
-from headroom.engine.headrooms.autoshapes import note_all_made, note_made, times
+from headroom.engine.headrooms import auto_shapes
+from headroom.engine.headrooms.auto_shapes import note_all_made, note_made, times
+from headroom.engine.headrooms.records import file_headroom
 from headroom.engine.ledger import Ledger
 from tests.builders import NOON
 
@@ -28,7 +29,7 @@ CHOOSING = Headroom(
 def watching() -> Ledger:
     """The ledger of a headroom that chooses its shapes, so that pods are noted."""
     ledger = Engine(Policy()).ledger
-    ledger.slots.depend(None, CHOOSING)
+    file_headroom(ledger, CHOOSING)
     return ledger
 
 
@@ -44,7 +45,7 @@ def remembered(ledger: Ledger, namespace: str) -> list[str]:
 def test_a_namespace_with_many_controllers_pushes_out_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(autoshapes, "MOST_CONTROLLERS", 10)
+    monkeypatch.setattr(auto_shapes, "MOST_CONTROLLERS", 10)
     ledger = watching()
     make(ledger, "shop", "web")
     for number in range(30):
@@ -71,6 +72,6 @@ def test_a_controller_that_made_nothing_for_a_day_is_forgotten() -> None:
 def test_nothing_is_remembered_when_nobody_chooses() -> None:
     ledger = watching()
     make(ledger, "shop", "web")
-    ledger.slots.depend(CHOOSING, None)
+    ledger.slots.headroom_index.put(CHOOSING.parent.whole)
     note_all_made(ledger)
     assert remembered(ledger, "shop") == []

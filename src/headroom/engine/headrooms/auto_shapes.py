@@ -20,7 +20,7 @@ from headroom.core.headrooms.headrooms import Auto, Headroom, Workload
 from headroom.core.headrooms.shapes import (
     DAY,
     ShapeCandidate,
-    ShapesMemory,
+    Shapes,
     chosen_anew,
     in_scope,
     shape_name,
@@ -28,6 +28,7 @@ from headroom.core.headrooms.shapes import (
 )
 from headroom.core.objects import Pod
 from headroom.engine.headrooms.expected_pods import autoscalers_of, is_part
+from headroom.engine.headrooms.records import remember_headroom
 from headroom.engine.ledger import Ledger
 
 MOST_MADE = 100  # pods of one controller whose time is remembered
@@ -37,7 +38,7 @@ Times = dict[str, OrderedDict[str, deque[datetime]]]
 """When pods were made, by namespace and uid of their controller."""
 
 
-def shapes_now(ledger: Ledger, headroom: Headroom, now: datetime) -> ShapesMemory | None:
+def shapes_now(ledger: Ledger, headroom: Headroom, now: datetime) -> Shapes | None:
     """What a headroom's slots are like now; None where it says that itself."""
     memory, auto = ledger.slots.memory[headroom.parent.whole].shapes, headroom.slot.auto
     if memory is None or auto is None or headroom.paused or headroom.problems:
@@ -59,7 +60,7 @@ def concerned(ledger: Ledger, workload: Workload) -> list[str]:
         if any(each.name == name for each in shapes.chosen):
             found.append(whole)
         elif len(shapes.chosen) < auto.top and _in_scope(ledger, headroom, auto, workload):
-            slots.remember(whole, shapes=replace(shapes, chosen_at=None))
+            remember_headroom(ledger, whole, shapes=replace(shapes, chosen_at=None))
             found.append(whole)
     return found
 

@@ -24,9 +24,9 @@ class LeadTimes:
         """It took so long."""
         self.lately.append(round(min(max(seconds, 0.0), LONGEST), 1))
 
-    def lead(self, waiting: float = 0.0) -> float:
-        """The lead time to reckon with; `waiting` is how long the oldest open wish waits now."""
+    def lead(self) -> float:
+        """The lead time to reckon with."""
         if not self.lately:
-            return max(FIRST_LEAD, min(waiting, LONGEST))
+            return FIRST_LEAD
         inorder = sorted(self.lately)
-        return max(inorder[(len(inorder) * 9) // 10], min(waiting, LONGEST))
+        return inorder[(len(inorder) * 9) // 10]

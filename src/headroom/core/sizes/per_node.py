@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import ClassVar
 
+from headroom.core.headrooms.chunks import with_requests
 from headroom.core.headrooms.eligibility import Exclusion, NodeRule, eligible, sorted_out
 from headroom.core.headrooms.headrooms import NEVER, Headroom, Workload
-from headroom.core.headrooms.size_limits import Note, Shaped, cut_to, reached
+from headroom.core.headrooms.size_limits import Note, Shaped, cut_to
 from headroom.core.headrooms.wanted_slots import (
     NO_NODE,
     SizeView,
@@ -21,10 +22,10 @@ from headroom.core.headrooms.wanted_slots import (
     as_hold,
     height,
     used_up,
+    within_reach,
 )
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.objects import Node, Pod
-from headroom.core.requests import ContainerNeed, PodNeed, nonzero_requests
 from headroom.core.resources import CPU, EMPTY, MEMORY, PODS, Resources
 from headroom.core.sizes.kind import Size, slots_told
 
@@ -43,12 +44,12 @@ class PerNode(Size):
         return self.percent is not None
 
     def wish(
-        self, headroom: Headroom, template: PodTemplate, sight: SizeView, now: datetime
+        self, headroom: Headroom, template: PodTemplate, view: SizeView, now: datetime
     ) -> WantedSlots:
-        shape = NodeSlots(self, template, sight.grace)
-        nodes, excluded = sorted_out(sight.nodes, template.pod)
-        blinking = _blinking(shape, excluded, sight, now)
-        spent = sight.spent if headroom.refill == NEVER else frozenset()
+        shape = NodeSlots(self, template, view.grace)
+        nodes, excluded = sorted_out(view.nodes, template.pod)
+        blinking = _blinking(shape, excluded, view, now)
+        spent = view.spent if headroom.refill == NEVER else frozenset()
         shaped: list[Shaped] = []
         empty: list[str] = []
         asked = used = wanted = 0
@@ -62,18 +63,18 @@ class PerNode(Size):
             names = [name for name in every if name not in spent]
             asked, used = asked + len(every), used + len(every) - len(names)
             if node.name in kept_on:
-                names = [name for name in names if name in sight.standing]
+                names = [name for name in names if name in view.standing]
             wanted += len(names)
-            shaped += [(pinned, name) for name in names[: max(0, sight.most - len(shaped))]]
-        chosen, notes, later = reached(shaped, headroom.limits, sight.standing, sight.reach)
-        notes = (*used_up(asked, asked - used), *cut_to(sight.most, wanted), *notes)
+            shaped += [(pinned, name) for name in names[: max(0, view.most - len(shaped))]]
+        slots, notes, later = within_reach(headroom, shaped, view)
+        notes = (*used_up(asked, asked - used), *cut_to(view.most, wanted), *notes)
         if not nodes and not blinking:
             notes = (Note(NO_NODE, "no node is eligible"), *notes)
         if empty:
             message = f"{self.percent} % of {', '.join(empty)} comes to nothing"
             notes = (*notes, Note("NothingToHold", message))
         return WantedSlots(
-            tuple(as_hold(headroom, *shaped[place], sight) for place in chosen),
+            slots,
             wanted,
             notes,
             tuple(each for each in excluded if each.node not in kept_on),
@@ -83,16 +84,16 @@ class PerNode(Size):
         )
 
     def kept(
-        self, headroom: Headroom, template: PodTemplate, sight: SizeView, now: datetime
+        self, headroom: Headroom, template: PodTemplate, view: SizeView, now: datetime
     ) -> tuple[Hold, ...]:
         """Each in the shape that its node gives it; one whose node is gone is gone as well."""
         shape = NodeSlots(self, template, timedelta())
-        nodes = {node.name: node for node in sight.nodes}
-        ordered = sorted(sight.standing, key=height)
+        nodes = {node.name: node for node in view.nodes}
+        ordered = sorted(view.standing, key=height)
         found = ((name, nodes.get(name.partition("/")[0])) for name in ordered)
         shapes = ((name, shape.pinned(node)) for name, node in found if node is not None)
         return tuple(
-            as_hold(headroom, pinned, name, sight) for name, pinned in shapes if pinned is not None
+            as_hold(headroom, pinned, name, view) for name, pinned in shapes if pinned is not None
         )
 
     def on_new_node(self, template: PodTemplate, wished: WantedSlots | None) -> Resources:
@@ -142,19 +143,18 @@ def _part(pod: Pod, node: Node, percent: int) -> Pod:
     """The slot with a part of the node's allocatable: of what it asks for, or cpu and memory."""
     names = [name for name in pod.requests if name != PODS] or _WITHOUT_WISHES
     requests = Resources({name: node.allocatable[name] * percent // 100 for name in names})
-    need = PodNeed(containers=(ContainerNeed(requests=requests),))
-    return replace(pod, requests=requests, nonzero_requests=nonzero_requests(need))
+    return with_requests(pod, requests)
 
 
 def _blinking(
-    shape: NodeSlots, excluded: Sequence[Exclusion], sight: SizeView, now: datetime
+    shape: NodeSlots, excluded: Sequence[Exclusion], view: SizeView, now: datetime
 ) -> list[tuple[Node, datetime]]:
     """Nodes in their grace period, each with its end."""
     unready = {each.node for each in excluded if each.rule is NodeRule.READY}
     return [
         (node, until)
-        for node in sight.nodes
-        if node.name in unready and (until := shape.graceful(node, sight.standing, now)) is not None
+        for node in view.nodes
+        if node.name in unready and (until := shape.graceful(node, view.standing, now)) is not None
     ]
 
 

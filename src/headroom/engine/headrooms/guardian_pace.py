@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import islice
 
 from headroom.core.actions import CreateGuardian, Denied, Gone, Invalid, Outcome, Taken
-from headroom.core.demand.quotaroom import ResourceQuota
+from headroom.core.demand.resource_quotas import ResourceQuota
 from headroom.core.derived_names import shape_of
 from headroom.core.fast_replace import replace
 from headroom.core.holds import Hold
