@@ -46,7 +46,7 @@ from headroom.core.subjects import (
 )
 from headroom.engine import fence_controller, handover_queue, latch_controller
 from headroom.engine.agenda import OWNER_PAUSE, Agenda
-from headroom.engine.bursts import bulk, retries
+from headroom.engine.bursts import look_at_burst, look_at_retries
 from headroom.engine.claim_index import Indexer, index_subject
 from headroom.engine.deleted_nodes import note_missing_nodes
 from headroom.engine.doors.book import DoorBook
@@ -59,6 +59,7 @@ from headroom.engine.doors.claims import (
     stage,
     waits_since,
 )
+from headroom.engine.doors.in_place_resize import grow_in_place
 from headroom.engine.effects import assume, begin, end, give_up, latches_made
 from headroom.engine.error_isolation.notices import Notices
 from headroom.engine.error_isolation.quarantine import Quarantine
@@ -75,7 +76,6 @@ from headroom.engine.headrooms.slot_events import (
 )
 from headroom.engine.headrooms.slot_takeover import move_in
 from headroom.engine.hold_controller import HoldController
-from headroom.engine.in_place_resize import grow_in_place
 from headroom.engine.ledger import Ledger
 from headroom.engine.observation.observer import Observer, subject_of
 from headroom.engine.owner_controller import OwnerController
@@ -322,9 +322,9 @@ class Engine:
             if called and not self._agenda.busy(hold_subject(hold.parent)):
                 yield from self._keeper.look(hold, now)
         elif topic is Topic.BULK:
-            yield from bulk.look(self.ledger, now)
+            yield from look_at_burst(self.ledger, now)
         elif topic is Topic.WAKING:
-            yield from retries.look(self.ledger, now)
+            yield from look_at_retries(self.ledger, now)
         elif topic is Topic.DOORS:
             yield from self._doors.look(now)
         elif topic is Topic.QUOTA and not self._agenda.resting(subject, now):

@@ -25,7 +25,7 @@ from headroom.core.plan import Sequence, Work, latest
 from headroom.core.renewal import Guardians, is_due, told_apart
 from headroom.core.subjects import hold_subject, pod_subject
 from headroom.core.tickets import ticket_lifecycle
-from headroom.engine import preallocation
+from headroom.engine.conflicts import preallocation
 from headroom.engine.conflicts.preempted_guardians import rest_of
 from headroom.engine.conflicts.reclaim import reclaim_of
 from headroom.engine.doors.released import ahead_of

@@ -212,7 +212,6 @@ def _guarded(ledger: Ledger, latch: Pod, node: str) -> Resources:
 
 def _crowded(ledger: Ledger, hold: Hold, guardian: Pod, owner: Pod) -> str | None:
     """Whether whoever keeps the rest of a hold would be one pod too many on its node."""
-    with ledger.state.as_if_unexpected(owner.key):
-        crowded = ledger.state.free_places(guardian.node) < 1
+    crowded = ledger.state.free_places(guardian.node, without=owner.key) < 1
     kept = kept_beside(hold, guardian.requests, owner.requests)
     return TOO_MANY_PODS if kept and crowded else None

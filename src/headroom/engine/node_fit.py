@@ -15,8 +15,7 @@ def unfit(ledger: Ledger, pod: Pod, node: str, without: frozenset[Key]) -> str |
     if node not in ledger.nodes:
         return f"there is no node {node}"
     fences = ledger.index.of(By.FENCE, node)
-    with ledger.state.as_if_unexpected(pod.key):
-        return feasible_on(pod, node, ledger.state, without | frozenset(fences))
+    return feasible_on(pod, node, ledger.state, without | frozenset(fences))
 
 
 def labels_around(ledger: Ledger, node: str) -> Mapping[str, str]:

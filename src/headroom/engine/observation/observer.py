@@ -35,6 +35,7 @@ from headroom.core.subjects import (
 )
 from headroom.engine import volumes
 from headroom.engine.claim_index import Indexer, index_subject
+from headroom.engine.conflicts.preallocation import wake_waiting_holds
 from headroom.engine.conflicts.preempted_guardians import note_preempted
 from headroom.engine.deleted_nodes import node_deleted
 from headroom.engine.doors.book import DoorBook
@@ -48,7 +49,6 @@ from headroom.engine.headrooms.slot_events import member
 from headroom.engine.hold_controller import HoldController
 from headroom.engine.ledger import Ledger
 from headroom.engine.overcommit import wake_overbooked
-from headroom.engine.preallocation import wake_waiting_holds
 from headroom.engine.quotas import QuotaBook
 from headroom.engine.status_writer import StatusWriter, quota_subject, status_subject
 from headroom.ports import (
