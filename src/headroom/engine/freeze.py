@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from functools import cache, partial
 
+from headroom.core.claims import claim_of
 from headroom.core.fast_replace import replace
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
@@ -43,6 +44,18 @@ def hold_room(ledger: Ledger, hold: Hold) -> HoldRoom:
             if _is_bound_by_us(ledger, line.owner, line.uid)
         },
     )
+
+
+def claimed(ledger: Ledger, pod: Pod) -> Hold | None:
+    """The hold that a pod names in its claim, if it is there."""
+    claim = claim_of(pod)
+    return ledger.holds.get(claim[0]) if claim is not None else None
+
+
+def hold_used_by(ledger: Ledger, pod: Pod) -> Hold | None:
+    """The hold that a pod has a claim on, if the claim stands."""
+    hold = claimed(ledger, pod)
+    return hold if hold is not None and ledger.owners.has(hold, pod) else None
 
 
 def _is_bound_by_us(ledger: Ledger, key: Key, uid: str) -> bool:

@@ -19,7 +19,7 @@ from headroom.core.plan import Sequence
 from headroom.core.quotas.charges import is_charge
 from headroom.core.resources import EMPTY, TOO_MANY_PODS, Resources
 from headroom.core.subjects import ANY_ROOM, hold_subject, node_changed, pod_subject
-from headroom.engine.conflicts.preemption import victims_under
+from headroom.engine.evictions import victims_under
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import labels_around, unfit
 from headroom.engine.pod_index import file_pod

@@ -33,10 +33,10 @@ from headroom.core.objects import Pod, shortened
 from headroom.core.plan import Sequence, Work, telling
 from headroom.core.statuses import tell_pod
 from headroom.core.subjects import ANY_ROOM, hold_subject, node_changed, node_subject, pod_subject
-from headroom.engine.conflicts.preemption import way_into_a_hold
 from headroom.engine.doors.displacement import displacement
 from headroom.engine.doors.released import goes_first
 from headroom.engine.effects import intend
+from headroom.engine.evictions import way_into_a_hold
 from headroom.engine.freeze import node_view
 from headroom.engine.handover_queue import park, unpark
 from headroom.engine.latch_controller import dismiss

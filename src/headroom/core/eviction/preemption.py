@@ -11,16 +11,20 @@ A pod that is already terminating counts as gone.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from headroom.core.allocation import kept_beside, policy_refusal, to_keep
 from headroom.core.claims import Offer
 from headroom.core.eviction.budgets import Budget, by_violation
+from headroom.core.eviction.occupants import Occupant
 from headroom.core.holds import Hold
 from headroom.core.names import CLUSTER_NAMESPACES, ROLE_LABEL
+from headroom.core.node.view import Unfit
 from headroom.core.objects import Key, Pod
-from headroom.core.resources import Resources
+from headroom.core.policy import Policy
+from headroom.core.resources import EMPTY, Resources
 
 NOT_STARTED = datetime.max.replace(tzinfo=UTC)
 """A pod without a start time counts as started just now."""
@@ -40,6 +44,60 @@ class Crowd:
         return frozenset(
             pod.key for pod in (*self.inside, *self.outside) if pod.deleted is not None
         )
+
+
+@dataclass(frozen=True, slots=True)
+class HoldInUse:
+    """A hold with owners in it, and who is on its node.
+
+    `ours` count for nothing there: its guardians, and the latch under which others give way. `owed`
+    is free, but returns to other holds.
+    """
+
+    hold: Hold
+    node: str
+    owners: tuple[Pod, ...]
+    occupants: tuple[Occupant, ...]
+    unfit: Unfit
+    ours: frozenset[Key] = frozenset()
+    owed: Resources = EMPTY
+
+    def crowd(self, policy: Policy) -> Crowd:
+        """Who could give way: owners, and pods that no hold is kept for."""
+        inside = tuple(pod for pod in self.owners if pod.occupies_node)
+        known = {pod.key for pod in inside}
+        outside = (
+            each.pod
+            for each in self.occupants
+            if each.pod.key not in known
+            and policy.serves(each.pod.key.namespace)
+            and not each.goes_back
+        )
+        return Crowd(inside, tuple(sorted(outside, key=importance)))
+
+    def fits(self, pod: Pod, asked: Resources, gone: frozenset[Key]) -> bool:
+        """Whether a pod that asks for so much would fit if those were gone."""
+        wanted = replace(pod, requests=asked + self.owed)
+        return self.unfit(wanted, gone | self.ours) is None
+
+
+def way_into_a_hold(
+    pod: Pod, holds: Iterable[HoldInUse], policy: Policy, budgets: Collection[Budget]
+) -> Offer | None:
+    """Find the hold that the pod gets at the least cost if others give way; None if there is none.
+
+    The least cost: the fewest budgets violated, then the least important of the most important
+    victims, then the fewest.
+    """
+    ways: list[tuple[tuple[int, int, int, int], Offer]] = []
+    for each in holds:
+        crowd = each.crowd(policy)
+        gone = victims(each.hold, crowd, pod, partial(each.fits, pod), budgets)
+        if gone:
+            violating, _ = by_violation(gone, budgets)
+            cost = (len(violating), gone[0].priority, len(gone), len(ways))
+            ways.append((cost, promise(each.hold, crowd, gone, pod, each.node)))
+    return min(ways, key=lambda way: way[0])[1] if ways else None
 
 
 def importance(pod: Pod) -> tuple[int, datetime, Key]:

@@ -26,7 +26,6 @@ from headroom.core.actions import (
     Outcome,
     Ungate,
 )
-from headroom.core.claims import claim_of
 from headroom.core.doors.claim_decision import (
     GateView,
     NominatedOwner,
@@ -47,7 +46,7 @@ from headroom.core.pod_memory import Refusal
 from headroom.core.statuses import tell_pod
 from headroom.core.subjects import pod_subject
 from headroom.engine.agenda import OWNER_PAUSE
-from headroom.engine.freeze import hold_room, node_view
+from headroom.engine.freeze import claimed, hold_room, hold_used_by, node_view
 from headroom.engine.handover_queue import rivals_on
 from headroom.engine.latch_controller import latched
 from headroom.engine.ledger import Ledger
@@ -57,12 +56,6 @@ def waits_since(ledger: Ledger, moment: datetime) -> None:
     """Let the time of all who wait at our doors begin then."""
     for pod in ledger.having(By.WAITING, ""):
         ledger.pod_memory[pod.uid] = replace(ledger.pod_memory[pod.uid], since=moment)
-
-
-def claimed(ledger: Ledger, pod: Pod) -> Hold | None:
-    """The hold that a pod names in its claim, if it is there."""
-    claim = claim_of(pod)
-    return ledger.holds.get(claim[0]) if claim is not None else None
 
 
 def stage(ledger: Ledger, pod: Pod) -> OwnerStage:
@@ -130,8 +123,7 @@ def nominated_owner(ledger: Ledger, pod: Pod, hold: Hold) -> NominatedOwner:
 
 def gated_claim(ledger: Ledger, pod: Pod) -> Hold | None:
     """The hold that a gated pod has a true claim on."""
-    hold = claimed(ledger, pod) if CLAIM_GATE in pod.gates else None
-    return hold if hold is not None and ledger.owners.has(hold, pod) else None
+    return hold_used_by(ledger, pod) if CLAIM_GATE in pod.gates else None
 
 
 def _stray(ledger: Ledger, hold: Hold | None, pod: Pod, now: datetime) -> Iterator[Sequence]:

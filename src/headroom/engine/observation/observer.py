@@ -35,10 +35,9 @@ from headroom.core.subjects import (
 )
 from headroom.engine import volumes
 from headroom.engine.claim_index import Indexer, index_subject
-from headroom.engine.conflicts.preallocation import wake_waiting_holds
-from headroom.engine.conflicts.preempted_guardians import note_preempted
 from headroom.engine.deleted_nodes import node_deleted
 from headroom.engine.doors.book import DoorBook
+from headroom.engine.evictions import note_preempted, wake_waiting_holds
 from headroom.engine.fence_controller import pod_gone, pod_seen
 from headroom.engine.headrooms import followers
 from headroom.engine.headrooms.autoshapes import note_made
