@@ -59,7 +59,6 @@ from headroom.engine.doors.claims import (
     stage,
     waits_since,
 )
-from headroom.engine.doors.in_place_resize import grow_in_place
 from headroom.engine.effects import assume, begin, end, give_up, latches_made
 from headroom.engine.error_isolation.notices import Notices
 from headroom.engine.error_isolation.quarantine import Quarantine
@@ -365,7 +364,7 @@ class Engine:
         if at in (OwnerStage.STRAY, OwnerStage.NOMINATED, OwnerStage.LET_IN, OwnerStage.BOUND):
             yield from follow(self.ledger, pod, at, now)
         elif at is OwnerStage.GROWING:
-            yield from grow_in_place(self.ledger, pod, now)
+            yield from self._placer.grow(pod, now)
         elif at is not OwnerStage.ELSEWHERE:
             yield from self._placer.look(pod, at, now)
 
