@@ -31,7 +31,7 @@ from headroom.core.subjects import hold_subject, node_subject
 from headroom.engine.freeze import hold_used_by, node_view, standing_claims
 from headroom.engine.ledger import Ledger
 from headroom.engine.namespace_limits import limits_of
-from headroom.engine.node_fit import labels_around, unfit
+from headroom.engine.node_fit import labels_around, unfit, unfit_on
 from headroom.scheduling.choose import ChosenNode, choose
 
 
@@ -78,17 +78,13 @@ def _holds_in_use(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[HoldInUse
 def _in_use(ledger: Ledger, hold: Hold, node: str, *latches: Pod) -> HoldInUse:
     ours = frozenset(pod.key for pod in (*ledger.guardians_of(hold), *latches))
     there = occupants(ledger, ledger.state.pods_on(node))
-    fits = partial(_unfit_on, ledger, node)
+    fits = unfit_on(ledger, node)
     return HoldInUse(hold, node, ledger.claimants_of(hold), there, fits, ours)
 
 
 def occupants(ledger: Ledger, pods: Iterable[Pod]) -> tuple[Occupant, ...]:
     """Pods, with the holds that they have a claim on."""
     return tuple(Occupant(pod, hold_used_by(ledger, pod)) for pod in pods)
-
-
-def _unfit_on(ledger: Ledger, node: str, pod: Pod, without: frozenset[Key]) -> str | None:
-    return unfit(ledger, pod, node, without)
 
 
 def reclaim_of(ledger: Ledger, hold: Hold, waits: bool) -> Reclaim | None:
@@ -174,5 +170,5 @@ def rest_on(ledger: Ledger, hold: Hold, node: str, standing: Pod | None) -> Reso
 
     counted = (*ledger.state.pods_on(node), *ledger.state.nominated_on(node))
     ours = frozenset(pod.key for pod in (*ledger.latches_of(hold), *ledger.guardians_of(hold)))
-    owners, fits = ledger.claimants_of(hold), partial(_unfit_on, ledger, node)
+    owners, fits = ledger.claimants_of(hold), unfit_on(ledger, node)
     return rest_of(PreemptedView(hold, known, owners, counted, ours, fits, elsewhere))

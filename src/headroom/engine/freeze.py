@@ -19,7 +19,7 @@ from headroom.core.node.view import HoldRoom, NodeView, StandingFence, is_claim
 from headroom.core.objects import Key, Pod
 from headroom.core.subjects import fence_subject, node_subject, pod_subject
 from headroom.engine.ledger import Ledger
-from headroom.engine.node_fit import labels_around, unfit
+from headroom.engine.node_fit import labels_around, unfit_on
 
 
 def hold_room(ledger: Ledger, hold: Hold) -> HoldRoom:
@@ -87,7 +87,7 @@ def node_view(ledger: Ledger, node: str, now: datetime) -> NodeView:
     view = NodeView(
         node,
         node in ledger.nodes,
-        partial(_unfit, ledger, node),
+        unfit_on(ledger, node),
         labels_around(ledger, node),
         nominated,
         ledger.unsettled_on(node),
@@ -110,7 +110,3 @@ def node_view(ledger: Ledger, node: str, now: datetime) -> NodeView:
 def _room_named(ledger: Ledger, name: str) -> HoldRoom | None:
     hold = ledger.holds.get(name)
     return hold_room(ledger, hold) if hold is not None else None
-
-
-def _unfit(ledger: Ledger, node: str, pod: Pod, without: frozenset[Key]) -> str | None:
-    return unfit(ledger, pod, node, without)

@@ -65,6 +65,7 @@ class OwnerController:
             yield from first
             return
         view = self._view(pod, door, now)
+        self._note_failed(view, now)
         yield from self._carry_out(decide(view, self._ledger.policy, now), view, now)
 
     def _before_gate(self, pod: Pod, at: OwnerStage, now: datetime) -> tuple[Sequence, ...] | None:
@@ -97,20 +98,25 @@ class OwnerController:
     def _view(self, pod: Pod, door: int, now: datetime) -> OwnerView:
         ledger = self._ledger
         found = search(ledger, pod, now)
-        for refusal in found.refused:
-            if refusal.failed:  # The time that the attempt took was not the owner's.
-                ledger.agenda.touch(hold_subject(refusal.parent))
-                memory = ledger.pod_memory[pod.uid]
-                ledger.pod_memory[pod.uid] = replace(memory, since=now)
+        failed = any(refusal.failed for refusal in found.refused)
+        since = now if failed else ledger.pod_memory[pod.uid].since
         return OwnerView(
             pod,
             door,
-            ledger.pod_memory[pod.uid].since or now,
+            since or now,
             found,
             partial(self._free_room, pod, now),
             partial(way_into_a_hold, ledger, pod, now),
             partial(self._displacement, pod),
         )
+
+    def _note_failed(self, view: OwnerView, now: datetime) -> None:
+        """An owner begins anew: the time that the failed handover took was not the owner's."""
+        ledger, uid = self._ledger, view.pod.uid
+        for refusal in view.found.refused:
+            if refusal.failed:
+                ledger.agenda.touch(hold_subject(refusal.parent))
+                ledger.pod_memory[uid] = replace(ledger.pod_memory[uid], since=now)
 
     def _free_room(self, pod: Pod, now: datetime) -> FreeRoom:
         """Where kube-scheduler would place a pod, and whether others are in the way there."""

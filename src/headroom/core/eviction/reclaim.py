@@ -14,10 +14,9 @@ from datetime import datetime
 
 from headroom.core.actions import Action, EndPod, MarkPreempted
 from headroom.core.eviction.budgets import Budget, by_violation
-from headroom.core.eviction.occupants import Occupant
-from headroom.core.eviction.preemption import importance
+from headroom.core.eviction.occupants import Occupant, importance, may_end, without_spared
 from headroom.core.holds import Hold
-from headroom.core.names import CLUSTER_NAMESPACES, LIMITS_ANNOTATION, LOCKED_PRIORITY, ROLE_LABEL
+from headroom.core.names import LIMITS_ANNOTATION, LOCKED_PRIORITY
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, Work
 from headroom.core.policy import Policy
@@ -93,8 +92,9 @@ def decide(view: ReclaimView, policy: Policy) -> Reclaim | None:
 
 
 def _victims_below(view: ReclaimView, priority: int, policy: Policy) -> Reclaim | None:
+    below = min(priority, LOCKED_PRIORITY)
     served = (each for each in view.others() if policy.serves(each.pod.key.namespace))
-    others = [each.pod for each in served if each.hold is None and may_go(each.pod, priority)]
+    others = [each.pod for each in served if each.hold is None and may_end(each.pod, below)]
     return victims(others, view.fits, view.budgets)
 
 
@@ -105,16 +105,6 @@ def not_allowed(hold: Hold, limits: NamespaceLimits | LimitsError) -> str:
     return (
         "others have its room, and reclaim: Preempt needs an administrator's leave: "
         f"preempt=PRIORITY in the annotation {LIMITS_ANNOTATION} of namespace {hold.home}"
-    )
-
-
-def may_go(pod: Pod, below: int) -> bool:
-    """Whether a pod may ever give way to a slot, as far as it is up to the pod."""
-    return (
-        pod.priority < min(below, LOCKED_PRIORITY)
-        and not pod.spared
-        and ROLE_LABEL not in pod.labels
-        and pod.key.namespace not in CLUSTER_NAMESPACES
     )
 
 
@@ -131,9 +121,7 @@ def victims(others: Iterable[Pod], fits: Fits, budgets: Collection[Budget]) -> R
     gone |= {pod.key for pod in eligible}
     if not fits(gone):
         return None
-    for pod in eligible:  # The most important first: who can be spared is.
-        if fits(gone - {pod.key}):
-            gone = gone - {pod.key}
+    gone = without_spared(gone, eligible, fits)
     return Reclaim(tuple(pod for pod in eligible if pod.key in gone), leaving)
 
 

@@ -43,8 +43,7 @@ def waits_since(ledger: Ledger, moment: datetime) -> None:
 
 def stage(ledger: Ledger, pod: Pod) -> OwnerStage:
     """How far an owner is on its way."""
-    hold = claimed(ledger, pod)
-    stands = hold is not None and ledger.owners.has(hold, pod)
+    stands = hold_used_by(ledger, pod) is not None
     return stage_of(pod, ledger.door(pod), stands, pod.key in ledger.parked, latched(ledger, pod))
 
 
