@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 
 from headroom.core.actions import DeletePod
 from headroom.core.holds import PREEMPTIBLE
@@ -26,7 +25,6 @@ from headroom.engine.pending_guardians import expect, expect_no_more
 from headroom.engine.pod_index import file_pod
 from headroom.scheduling.burst import BurstDecision, BurstView, decide
 from headroom.scheduling.filters import feasible_on
-from headroom.scheduling.state import ClusterState
 
 MOST_PODS = 500
 PATIENCE = timedelta(seconds=5)
@@ -63,7 +61,9 @@ def look_at_retries(ledger: Ledger, now: datetime) -> Iterator[Sequence]:
     if not names:
         return
     preempting = [(pod, ledger.pod_memory[pod.uid]) for pod in ledger.having(By.PREEMPTING, "")]
-    decision = scheduler_retries.decide(preempting, partial(_has_room, ledger.state), now)
+    decision = scheduler_retries.decide(
+        preempting, lambda pod: feasible_on(pod, pod.nominated, ledger.state) is None, now
+    )
     for uid, memory in decision.memories.items():
         ledger.pod_memory[uid] = memory
     if decision.wake_at is not None:
@@ -71,10 +71,6 @@ def look_at_retries(ledger: Ledger, now: datetime) -> Iterator[Sequence]:
     if decision.node:
         parent = headrooms[names[0]].parent
         yield scheduler_retries.wake(decision.node, parent, ledger.policy.namespace)
-
-
-def _has_room(state: ClusterState, pod: Pod) -> bool:
-    return feasible_on(pod, pod.nominated, state) is None
 
 
 def burst_view(ledger: Ledger, waiting: Iterable[Pod]) -> BurstView:

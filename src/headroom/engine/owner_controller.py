@@ -141,10 +141,7 @@ class OwnerController:
         rest = (ledger.holds[parent] for parent in ledger.open if self._is_at_rest(parent))
         known = ((hold, ledger.guardian_of(hold)) for hold in rest)
         found = ((hold, guardian) for hold, guardian in known if guardian is not None)
-        return displacement(pod, found, partial(self._fits_instead, pod))
-
-    def _fits_instead(self, pod: Pod, guardian: Pod) -> bool:
-        return unfit(self._ledger, pod, guardian.node, frozenset({guardian.key})) is None
+        return displacement(pod, found, partial(unfit, ledger))
 
     def _is_at_rest(self, parent: str) -> bool:
         """Whether nobody is about to get a hold, and nothing is being written about it."""

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable
 
 from headroom.core.claims import Offer
 from headroom.core.holds import Hold
-from headroom.core.objects import Pod
+from headroom.core.objects import Key, Pod
 from headroom.core.owners import is_kept_for
 
-Fits = Callable[[Pod], bool]
-"""Whether the pod would fit on the node of a guardian without that guardian."""
+Unfit = Callable[[Pod, str, frozenset[Key]], str | None]
+"""Why a pod would not fit on a node without these other pods; None if it would fit."""
 
 
-def displacement(pod: Pod, guardians: Iterable[tuple[Hold, Pod]], fits: Fits) -> Offer | None:
+def displacement(pod: Pod, guardians: Iterable[tuple[Hold, Pod]], unfit: Unfit) -> Offer | None:
     """Find the guardian that loses least and has all the room that the pod asks for."""
     offers = [
         Offer(hold, guardian, guardian.requests.minus(pod.requests), claims=False)
@@ -26,7 +26,7 @@ def displacement(pod: Pod, guardians: Iterable[tuple[Hold, Pod]], fits: Fits) ->
         if guardian.node
         and is_kept_for(hold, pod.key.namespace)
         and pod.requests.fits_in(guardian.requests)
-        and fits(guardian)
+        and unfit(pod, guardian.node, frozenset({guardian.key})) is None
     ]
     return min(
         offers, key=lambda offer: (sum(offer.kept.values()), str(offer.hold.parent)), default=None
