@@ -167,8 +167,7 @@ def test_a_pod_on_its_way_is_kept_clear_of_but_takes_no_room() -> None:
     state.expect(alone, "a")
     assert feasible_on(pod("anybody", 1000), "a", state, without) is None
     assert "anti-affinity" in (feasible_on(other, "a", state, without) or "")
-    with state.as_if_unexpected(alone.key):
-        assert feasible_on(alone, "a", state, without) is None
+    assert feasible_on(alone, "a", state, without) is None
     state.unexpect(alone.key)
     assert feasible_on(other, "a", state, without) is None
 

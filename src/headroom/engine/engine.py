@@ -51,7 +51,7 @@ from headroom.engine import (
     quotas,
 )
 from headroom.engine.agenda import OWNER_PAUSE, Agenda
-from headroom.engine.bursts import bulk, retries
+from headroom.engine.bursts import look_at_burst, look_at_retries
 from headroom.engine.claim_index import Indexer, index_subject
 from headroom.engine.deleted_nodes import note_missing_nodes
 from headroom.engine.doors.book import DoorBook
@@ -80,7 +80,6 @@ from headroom.engine.headrooms.slot_events import (
 )
 from headroom.engine.headrooms.slot_takeover import move_in
 from headroom.engine.hold_controller import HoldController
-from headroom.engine.in_place_resize import grow_in_place
 from headroom.engine.ledger import Ledger
 from headroom.engine.observation.observer import Observer, subject_of
 from headroom.engine.owner_controller import OwnerController
@@ -319,9 +318,9 @@ class Engine:
             if called and not self._agenda.busy(hold_subject(hold.parent)):
                 yield from self._keeper.look(hold, now)
         elif topic is Topic.BULK:
-            yield from bulk.look(self.ledger, now)
+            yield from look_at_burst(self.ledger, now)
         elif topic is Topic.WAKING:
-            yield from retries.look(self.ledger, now)
+            yield from look_at_retries(self.ledger, now)
         elif topic is Topic.DOORS:
             yield from self._doors.look(now)
         elif topic is Topic.QUOTA and not self._agenda.resting(subject, now):
@@ -362,7 +361,7 @@ class Engine:
         if at in (OwnerStage.STRAY, OwnerStage.NOMINATED, OwnerStage.LET_IN, OwnerStage.BOUND):
             yield from follow(self.ledger, pod, at, now)
         elif at is OwnerStage.GROWING:
-            yield from grow_in_place(self.ledger, pod, now)
+            yield from self._placer.grow(pod, now)
         elif at is not OwnerStage.ELSEWHERE:
             yield from self._placer.look(pod, at, now)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from functools import cache, partial
 
+from headroom.core.claims import claim_of
 from headroom.core.fast_replace import replace
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
@@ -19,7 +20,7 @@ from headroom.core.objects import Key, Pod
 from headroom.core.subjects import fence_subject, node_subject, pod_subject
 from headroom.engine.doors.taken_over import took_over
 from headroom.engine.ledger import Ledger
-from headroom.engine.node_fit import labels_around, unfit
+from headroom.engine.node_fit import labels_around, unfit_on
 
 
 def hold_room(ledger: Ledger, hold: Hold) -> HoldRoom:
@@ -45,6 +46,18 @@ def hold_room(ledger: Ledger, hold: Hold) -> HoldRoom:
         },
         frozenset(latch.key for latch in latches if took_over(ledger, latch)),
     )
+
+
+def claimed(ledger: Ledger, pod: Pod) -> Hold | None:
+    """The hold that a pod names in its claim, if it is there."""
+    claim = claim_of(pod)
+    return ledger.holds.get(claim[0]) if claim is not None else None
+
+
+def hold_used_by(ledger: Ledger, pod: Pod) -> Hold | None:
+    """The hold that a pod has a claim on, if the claim stands."""
+    hold = claimed(ledger, pod)
+    return hold if hold is not None and ledger.owners.has(hold, pod) else None
 
 
 def _is_bound_by_us(ledger: Ledger, key: Key, uid: str) -> bool:
@@ -76,7 +89,7 @@ def node_view(ledger: Ledger, node: str, now: datetime) -> NodeView:
     view = NodeView(
         node,
         node in ledger.nodes,
-        partial(_unfit, ledger, node),
+        unfit_on(ledger, node),
         labels_around(ledger, node),
         nominated,
         ledger.unsettled_on(node),
@@ -99,7 +112,3 @@ def node_view(ledger: Ledger, node: str, now: datetime) -> NodeView:
 def _room_named(ledger: Ledger, name: str) -> HoldRoom | None:
     hold = ledger.holds.get(name)
     return hold_room(ledger, hold) if hold is not None else None
-
-
-def _unfit(ledger: Ledger, node: str, pod: Pod, without: frozenset[Key]) -> str | None:
-    return unfit(ledger, pod, node, without)

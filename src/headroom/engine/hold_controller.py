@@ -10,6 +10,7 @@ from headroom.core.actions import DeletePod
 from headroom.core.allocation import is_short, keeps_rest
 from headroom.core.claims import expiry
 from headroom.core.derived_names import forget_names
+from headroom.core.eviction.preallocation import needs_place
 from headroom.core.fast_replace import replace
 from headroom.core.headrooms.headrooms import NEVER
 from headroom.core.hold_state import decision as hold_decision
@@ -24,10 +25,9 @@ from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work, latest
 from headroom.core.renewal import Guardians, is_due, told_apart
 from headroom.core.subjects import hold_subject, pod_subject
-from headroom.engine import preallocation, quotas
-from headroom.engine.conflicts.preempted_guardians import rest_of
-from headroom.engine.conflicts.reclaim import reclaim_of
+from headroom.engine import quotas
 from headroom.engine.doors.released import ahead_of
+from headroom.engine.evictions import place_for, reclaim_of, rest_on
 from headroom.engine.freeze import hold_room, node_view
 from headroom.engine.handover_queue import left_beside
 from headroom.engine.headrooms import creation_limits, guardian_pace
@@ -100,18 +100,19 @@ class HoldController:
     def view(self, hold: Hold, now: datetime) -> HoldView:
         """One hold and all that concerns it now, frozen."""
         ledger, before = self._ledger, self._ledger.memory[str(hold.parent)]
-        guardians = tuple(by_our_clock(before, pod) for pod in ledger.guardians_of(hold))
+        ours, claimants = ledger.guardians_of(hold), ledger.claimants_of(hold)
+        guardians = tuple(by_our_clock(before, pod) for pod in ours)
         told = told_apart(hold, guardians, now)
-        needs_place = preallocation.needs_place(ledger, hold)
+        placeless = needs_place(hold, ours, claimants)
         view = HoldView(
             hold=hold,
             guardians=guardians,
-            claimants=ledger.claimants_of(hold),
+            claimants=claimants,
             latches=ledger.latches_of(hold),
             promised=ledger.promised(hold),
             lodgers=ledger.lodgers_of(hold),
-            needs_place=needs_place,
-            awaited=preallocation.awaited_by(ledger, hold) if needs_place else None,
+            needs_place=placeless,
+            awaited=place_for(ledger, hold) if placeless else None,
             reclaim=reclaim_of(ledger, hold, before.reclaims),
             memory=before,
         )
@@ -150,7 +151,7 @@ class HoldController:
             grows=kept.grows,
             young=kept.young,
             room_changes_at=kept.wake_at,
-            rest=rest_of(ledger, hold, view.memory.preempted_on, told.standing),
+            rest=rest_on(ledger, hold, view.memory.preempted_on, told.standing),
             homeless=node in ledger.gone_nodes,
             overbooked=overbooked_around(ledger, hold, told.standing),
         )

@@ -19,7 +19,7 @@ from headroom.core.plan import Sequence
 from headroom.core.quotas.charges import is_charge
 from headroom.core.resources import EMPTY, TOO_MANY_PODS, Resources
 from headroom.core.subjects import ANY_ROOM, Topic, hold_subject, node_changed, pod_subject
-from headroom.engine.conflicts.preemption import victims_under
+from headroom.engine.evictions import victims_under
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import labels_around, unfit
 from headroom.engine.pod_index import file_pod
@@ -237,7 +237,6 @@ def _guarded(ledger: Ledger, latch: Pod, node: str) -> Resources:
 
 def _crowded(ledger: Ledger, hold: Hold, guardian: Pod, owner: Pod) -> str | None:
     """Whether whoever keeps the rest of a hold would be one pod too many on its node."""
-    with ledger.state.as_if_unexpected(owner.key):
-        crowded = ledger.state.free_places(guardian.node) < 1
+    crowded = ledger.state.free_places(guardian.node, without=owner.key) < 1
     kept = kept_beside(hold, guardian.requests, owner.requests)
     return TOO_MANY_PODS if kept and crowded else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from headroom.core.index_entries import By
+from headroom.core.node.view import Unfit
 from headroom.core.objects import NO_LABELS, Key, Pod
 from headroom.engine.ledger import Ledger
 from headroom.scheduling.filters import feasible_on
@@ -15,8 +16,12 @@ def unfit(ledger: Ledger, pod: Pod, node: str, without: frozenset[Key]) -> str |
     if node not in ledger.nodes:
         return f"there is no node {node}"
     fences = ledger.index.of(By.FENCE, node)
-    with ledger.state.as_if_unexpected(pod.key):
-        return feasible_on(pod, node, ledger.state, without | frozenset(fences))
+    return feasible_on(pod, node, ledger.state, without | frozenset(fences))
+
+
+def unfit_on(ledger: Ledger, node: str) -> Unfit:
+    """The same question about one node."""
+    return lambda pod, without: unfit(ledger, pod, node, without)
 
 
 def labels_around(ledger: Ledger, node: str) -> Mapping[str, str]:

@@ -9,17 +9,12 @@ from __future__ import annotations
 from datetime import datetime
 from itertools import islice
 
-from headroom.core.claims import (
-    Offer,
-    Refused,
-    Search,
-)
+from headroom.core.claims import Offer, Refused, Search, standing_refusal
 from headroom.core.doors.offers import HANDED_OVER, Applicant, not_open, offer, rules_refusal
 from headroom.core.holds import Hold
 from headroom.core.objects import Pod
 from headroom.core.selection import only_node
 from headroom.core.subjects import hold_subject
-from headroom.engine.doors.unfinished import begins_anew
 from headroom.engine.freeze import hold_room, node_view
 from headroom.engine.handover_queue import left_beside
 from headroom.engine.ledger import Ledger
@@ -49,7 +44,27 @@ def search(ledger: Ledger, pod: Pod, now: datetime) -> Search:
     there = (hold for hold in coming if not only or hold.template.node in ("", only))
     for hold in islice(there, MOST_COMING):
         refused.append(not_open(hold_room(ledger, hold), pod, ledger.policy, now))
-    return Search(None, (*refused, *begins_anew(ledger, pod, now)))
+    return Search(None, (*refused, *_begins_anew(ledger, pod, now)))
+
+
+def _begins_anew(ledger: Ledger, pod: Pod, now: datetime) -> tuple[Refused, ...]:
+    """The hold that a pod was about to get, if it stands and will be offered in a moment.
+
+    A hold with `allocateOnce` that is given to an owner is offered to no other pod. If that
+    handover fails, it is undone first, and the owner may be checked before its hold is offered
+    again. The same is true if the guardian is lost while the owner waits for its turn. The owner
+    waits for it, and does not continue without the room that is kept for it.
+    """
+    parent = ledger.owners.was_to_get(pod)
+    hold = ledger.holds.get(parent)
+    if hold is None or parent in ledger.open or parent in ledger.coming or ledger.promised(hold):
+        return ()
+    if standing_refusal(hold, pod, ledger.policy, now) is not None:
+        return ()
+    guardian = ledger.guardian_of(hold)
+    stands = guardian is not None and bool(guardian.node)
+    why = "its handover has failed and begins anew" if stands else "its guardian was lost"
+    return (Refused(hold.parent, why, waiting=True, failed=True),)
 
 
 def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Refused:

@@ -8,9 +8,11 @@ from functools import partial
 from typing import assert_never
 
 from headroom.core.actions import MarkUnschedulable
-from headroom.core.claims import Search
+from headroom.core.claims import Offer, Search
 from headroom.core.demand.volume_constraints import names_unknown, volume_refusal
 from headroom.core.doors.claim_decision import OwnerStage
+from headroom.core.doors.displacement import displacement
+from headroom.core.doors.growth import grow_in_place
 from headroom.core.doors.owner_decision import (
     FreeRoom,
     Move,
@@ -33,11 +35,10 @@ from headroom.core.objects import Pod, shortened
 from headroom.core.plan import Sequence, Work, telling
 from headroom.core.statuses import tell_pod
 from headroom.core.subjects import ANY_ROOM, hold_subject, node_changed, node_subject, pod_subject
-from headroom.engine.conflicts.preemption import way_into_a_hold
-from headroom.engine.displacement import displacement
 from headroom.engine.doors.released import goes_first
 from headroom.engine.effects import intend
-from headroom.engine.freeze import node_view
+from headroom.engine.evictions import way_into_a_hold
+from headroom.engine.freeze import hold_room, node_view
 from headroom.engine.handover_queue import park, unpark
 from headroom.engine.headrooms.records import note_missed
 from headroom.engine.latch_controller import dismiss
@@ -65,6 +66,7 @@ class OwnerController:
             yield from first
             return
         view = self._view(pod, door, now)
+        self._note_failed(view, now)
         yield from self._carry_out(decide(view, self._ledger.policy, now), view, now)
 
     def _before_gate(self, pod: Pod, at: OwnerStage, now: datetime) -> tuple[Sequence, ...] | None:
@@ -97,20 +99,25 @@ class OwnerController:
     def _view(self, pod: Pod, door: int, now: datetime) -> OwnerView:
         ledger = self._ledger
         found = search(ledger, pod, now)
-        for refusal in found.refused:
-            if refusal.failed:  # The time that the attempt took was not the owner's.
-                ledger.agenda.touch(hold_subject(refusal.parent))
-                memory = ledger.pod_memory[pod.uid]
-                ledger.pod_memory[pod.uid] = replace(memory, since=now)
+        failed = any(refusal.failed for refusal in found.refused)
+        since = now if failed else ledger.pod_memory[pod.uid].since
         return OwnerView(
             pod,
             door,
-            ledger.pod_memory[pod.uid].since or now,
+            since or now,
             found,
             partial(self._free_room, pod, now),
             partial(way_into_a_hold, ledger, pod, now),
-            partial(displacement, ledger, pod),
+            partial(self._displacement, pod),
         )
+
+    def _note_failed(self, view: OwnerView, now: datetime) -> None:
+        """An owner begins anew: the time that the failed handover took was not the owner's."""
+        ledger, uid = self._ledger, view.pod.uid
+        for refusal in view.found.refused:
+            if refusal.failed:
+                ledger.agenda.touch(hold_subject(refusal.parent))
+                ledger.pod_memory[uid] = replace(ledger.pod_memory[uid], since=now)
 
     def _free_room(self, pod: Pod, now: datetime) -> FreeRoom:
         """Where kube-scheduler would place a pod, and whether others are in the way there."""
@@ -128,6 +135,31 @@ class OwnerController:
         others = returned_on(node_view(self._ledger, node, now), now)
         asking = replace(pod, requests=pod.requests + others)
         return bool(others) and unfit(self._ledger, asking, node, frozenset()) is not None
+
+    def _displacement(self, pod: Pod) -> Offer | None:
+        """The guardian whose room a pod gets that ignores holds."""
+        ledger = self._ledger
+        rest = (ledger.holds[parent] for parent in ledger.open if self._is_at_rest(parent))
+        known = ((hold, ledger.guardian_of(hold)) for hold in rest)
+        found = ((hold, guardian) for hold, guardian in known if guardian is not None)
+        return displacement(pod, found, partial(unfit, ledger))
+
+    def _is_at_rest(self, parent: str) -> bool:
+        """Whether nobody is about to get a hold, and nothing is being written about it."""
+        ledger = self._ledger
+        busy = ledger.agenda.busy(hold_subject(ledger.holds[parent].parent))
+        return not busy and not ledger.parked.of(parent)
+
+    def grow(self, pod: Pod, now: datetime) -> Iterator[Sequence]:
+        """Give an owner that grows in place the room that is held for it on its node."""
+        ledger = self._ledger
+        parents = ledger.open.for_pod(replace(pod, requests=pod.growth))
+        rest = (ledger.holds[parent] for parent in parents if self._is_at_rest(parent))
+        rooms = (hold_room(ledger, hold) for hold in rest)
+        there = node_view(ledger, pod.node, now)
+        sequence = grow_in_place(pod, there, rooms, ledger.policy, now)
+        if sequence is not None:
+            yield sequence
 
     def _carry_out(self, move: Move, view: OwnerView, now: datetime) -> Iterator[Sequence]:
         ledger, pod, found = self._ledger, view.pod, view.found

@@ -278,7 +278,8 @@ class Cycle:
         state, node = self.state, self.state.table.nodes[row]
         if node is None:
             return False
-        there = (*state.pods_on_row(row), *state.expected_on_row(row), *supposed.added)
+        coming = state.expected_on_row(row, self.pod.key)
+        there = (*state.pods_on_row(row), *coming, *supposed.added)
         others = [pod for pod in there if pod.key not in supposed.removed]
         return are_too_many(self._attached, others, node.name, state.storage)
 
@@ -297,7 +298,7 @@ class Cycle:
     def _port_conflicts(self) -> Bools:
         taken = np.zeros(self.state.table.capacity, np.bool_)
         for port in self.pod.placement.ports:
-            for row, ip in self.state.port_users(port):
+            for row, ip in self.state.port_users(port, self.pod.key):
                 taken[row] |= _same_address(port.ip, ip)
         return taken
 
@@ -307,9 +308,10 @@ class Cycle:
             return False
         pods = self.state.pods_on_row(row)
         there = [pod for pod in pods if pod.key not in supposed.removed]
+        coming = self.state.expected_on_row(row, self.pod.key)
         return any(
             _conflict(port, used)
-            for pod in [*there, *self.state.expected_on_row(row), *supposed.added]
+            for pod in [*there, *coming, *supposed.added]
             for used in pod.placement.ports
             for port in wanted
         )

@@ -7,8 +7,9 @@ scores the preferred terms.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -121,17 +122,17 @@ def neighbours(pod: Pod, state: ClusterState) -> Neighbours:
     """Count the pods that a pod needs, must avoid, and is repelled by."""
     wanted = tuple(term_of(term, pod) for term in pod.placement.pod_affinity.required)
     unwanted = tuple(required_anti_terms(pod))
-    mine = state.namespace_labels(pod.rules_namespace)
+    mine, size = state.namespace_labels(pod.rules_namespace), state.table.capacity
     repelling = (
-        by_domain(term, tally.vector(state.table.capacity), state)
+        by_domain(term, state.besides(pod, tally.vector(size), partial(_holds, term)), state)
         for term, tally in state.terms.repelling.items()
         if term.about(pod.rules_namespace, pod.labels, mine)
     )
     return Neighbours(
         pod,
         state,
-        tuple(_counted(term, wanted, state) for term in wanted),
-        tuple(_counted(term, (term,), state) for term in unwanted),
+        tuple(_counted(term, wanted, pod, state) for term in wanted),
+        tuple(_counted(term, (term,), pod, state) for term in unwanted),
         tuple(counted for counted in repelling if counted.counts.any()),
     )
 
@@ -147,30 +148,33 @@ def by_domain(term: Term, numbers: Ints, state: ClusterState) -> Counted:
 def matching_all(terms: tuple[Term, ...], state: ClusterState) -> Ints:
     """Count by row the pods that match all of an incoming pod's terms."""
 
-    def meant(namespace: str, labels: Labels) -> bool:
-        return _all_about(terms, namespace, labels, state)
-
+    meant = partial(_all_about, terms, state.namespaces)  # It outlives a copy of the state.
     tally = state.pods.tally(("terms", terms), meant, ending_too=True)
     return tally.vector(state.table.capacity)
 
 
-def _counted(term: Term, together: tuple[Term, ...], state: ClusterState) -> Counted:
-    return by_domain(term, matching_all(together, state), state)
+def _counted(term: Term, together: tuple[Term, ...], pod: Pod, state: ClusterState) -> Counted:
+    means = partial(_means_all, together, state=state)
+    return by_domain(term, state.besides(pod, matching_all(together, state), means), state)
+
+
+def _holds(term: Term, pod: Pod) -> int:
+    return sum(one == term for one in required_anti_terms(pod))
 
 
 def _means_all(terms: tuple[Term, ...], other: Pod, state: ClusterState) -> bool:
-    return _all_about(terms, other.rules_namespace, other.labels, state)
+    return _all_about(terms, state.namespaces, other.rules_namespace, other.labels)
 
 
 def _all_about(
-    terms: tuple[Term, ...], namespace: str, labels: Labels, state: ClusterState
+    terms: tuple[Term, ...], namespaces: Mapping[str, Labels], namespace: str, labels: Labels
 ) -> bool:
     """Match as kube-scheduler does for an incoming pod's terms.
 
     It lists the namespaces a term selects, but then still tries the selector on no labels, so that
     one such as `DoesNotExist` is about every namespace.
     """
-    known = state.namespace_labels(namespace)
+    known = namespaces.get(namespace, NO_LABELS)
     return all(
         term.about(namespace, labels, known) or term.about(namespace, labels, NO_LABELS)
         for term in terms

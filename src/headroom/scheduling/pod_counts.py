@@ -38,6 +38,9 @@ class Tally:
         self.by_row[row] += amount
         self.total += amount
 
+    def copy(self) -> Tally:
+        return Tally(self.by_row.copy(), self.total)
+
     def vector(self, capacity: int) -> Ints:
         """The numbers as a vector of length `capacity`."""
         self.by_row = grown(self.by_row, capacity)
@@ -121,6 +124,35 @@ class PodTallies:
         dropped = self._followed.pop(question)
         for group in self._groups.values():
             group.followers = [one for one in group.followers if one is not dropped]
+
+
+@dataclass(slots=True)
+class SupposedTallies(PodTallies):
+    """The tallies of others, as if some pods had been added and removed."""
+
+    base: PodTallies = field(default_factory=PodTallies)
+    _moved: list[tuple[Pod, int, int]] = field(default_factory=list)
+
+    def tally(self, question: Hashable, predicate: Predicate, *, ending_too: bool) -> Tally:
+        followed = self._followed.get(question)
+        if followed is None:
+            known = self.base.tally(question, predicate, ending_too=ending_too)
+            followed = _Followed(predicate, ending_too, known.copy())
+            self._followed[question] = followed
+            for move in self._moved:
+                _count(followed, *move)
+        return followed.tally
+
+    def _move(self, pod: Pod, row: int, amount: int) -> None:
+        self._moved.append((pod, row, amount))
+        for followed in self._followed.values():
+            _count(followed, pod, row, amount)
+
+
+def _count(followed: _Followed, pod: Pod, row: int, amount: int) -> None:
+    counts = followed.ending_too or pod.deleted is None
+    if counts and followed.predicate(pod.rules_namespace, pod.labels):
+        followed.tally.add(row, amount)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from headroom.core.eviction.budgets import Budget, by_violation
-from headroom.core.eviction.preemption import NOT_STARTED, importance
+from headroom.core.eviction.occupants import NOT_STARTED, importance
 from headroom.core.objects import Pod
 from headroom.scheduling.cycle import SimulatedChanges
 from headroom.scheduling.filters import Feasibility, feasible, verdict_with_nominated

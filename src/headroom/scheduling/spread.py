@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -106,12 +107,19 @@ def hard_spread(pod: Pod, state: ClusterState, takes_part: TakesPart) -> Spread 
         selector = spread_selector(constraint, pod.labels)
         taking_part = everywhere & takes_part(constraint)
         here = codes[taking_part]
-        matching = matching_pods(selector, pod.rules_namespace, state)[taking_part]
-        counts = np.bincount(here, weights=matching, minlength=size + 1).astype(np.int64)
+        matching = matching_pods(selector, pod.rules_namespace, state)
+        others = state.besides(pod, matching, partial(_is_counted, selector, pod.rules_namespace))
+        counts = np.bincount(here, weights=others[taking_part], minlength=size + 1).astype(np.int64)
         itself = int(selector is not None and matches(selector, pod.labels))
         counted = np.bincount(here, minlength=size + 1) > 0
         rules.append(SpreadRule(constraint, selector, itself, codes, taking_part, counts, counted))
     return Spread(pod.rules_namespace, tuple(rules))
+
+
+def _is_counted(selector: LabelSelector | None, namespace: str, pod: Pod) -> bool:
+    if selector is None or not selector.requirements or pod.deleted is not None:
+        return False
+    return pod.rules_namespace == namespace and matches(selector, pod.labels)
 
 
 def matching_pods(selector: LabelSelector | None, namespace: str, state: ClusterState) -> Ints:

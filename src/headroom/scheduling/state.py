@@ -7,8 +7,7 @@ become inconsistent. Adding or removing a pod costs microseconds, however large 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from headroom.core.demand.volumes import NO_STORAGE, Storage
@@ -149,17 +148,15 @@ class ClusterState:
         if not self._expected_on[expected.row]:
             del self._expected_on[expected.row]
 
-    @contextmanager
-    def as_if_unexpected(self, key: Key) -> Iterator[None]:
-        """Check a pod that is expected without its own entry."""
-        expected = self._expected.get(key)
-        self.unexpect(key)
-        try:
-            yield
-        finally:
-            node = self.table.nodes[expected.row] if expected is not None else None
-            if expected is not None and node is not None:
-                self.expect(expected.pod, node.name)
+    def besides(self, pod: Pod, numbers: Ints, counts: Callable[[Pod], int]) -> Ints:
+        """Numbers by row, without what a pod that is expected itself adds to them."""
+        expected = self._expected.get(pod.key)
+        amount = counts(expected.pod) if expected is not None else 0
+        if expected is None or not amount:
+            return numbers
+        others = numbers.copy()
+        others[expected.row] -= amount
+        return others
 
     def nominate(self, pod: Pod, node: str) -> None:
         """Count a pending pod on a node against pods of at most its own priority."""
@@ -231,13 +228,14 @@ class ClusterState:
         beyond = self.table.overbooked(row)
         return Resources(beyond) if beyond else EMPTY
 
-    def free_places(self, name: str, expected: bool = True) -> int:
+    def free_places(self, name: str, expected: bool = True, without: Key | None = None) -> int:
         """How many more pods a node accepts by number, besides its pods and those `expected`."""
         row = self.table.row_of.get(name)
         if row is None:
             return 0
         free = int(self.table.free_of(PODS)[row])
-        return free - len(self._expected_on.get(row, ())) if expected else free
+        coming = self._expected_on.get(row, {})
+        return free - len(coming) + (without in coming) if expected else free
 
     def pods_on(self, node: str) -> tuple[Pod, ...]:
         """The pods bound to a node, in the order in which they were added."""
@@ -262,8 +260,9 @@ class ClusterState:
     def has_services(self, namespace: str) -> bool:
         return namespace in self._services
 
-    def expected_on_row(self, row: int) -> Iterable[Pod]:
-        return self._expected_on.get(row, {}).values()
+    def expected_on_row(self, row: int, without: Key) -> Iterable[Pod]:
+        """The pods that are expected on a row, but for one."""
+        return (pod for key, pod in self._expected_on.get(row, {}).items() if key != without)
 
     def nominated(self) -> Iterable[Key]:
         return self._nominated
@@ -278,14 +277,20 @@ class ClusterState:
     def nominated_on(self, node: str) -> Iterable[Pod]:
         return self._nominated_to.get(node, {}).values()
 
-    def port_users(self, port: HostPort) -> Iterable[tuple[int, str]]:
-        """Row and host IP of every pod with this port and protocol."""
+    def port_users(self, port: HostPort, without: Key) -> Iterable[tuple[int, str]]:
+        """Row and host IP of every pod with this port and protocol, but for one if expected."""
         users = self._ports.get((port.protocol, port.port), {})
-        return ((row, ip) for (_, ip), row in users.items())
+        itself = without if without in self._expected else None
+        return ((row, ip) for (key, ip), row in users.items() if key != itself)
 
     def claim_users(self, claim: Key) -> Iterable[Key]:
         """The pods that use a volume claim, on any node."""
         return self._claim_users.get(claim, {})
+
+    @property
+    def namespaces(self) -> Mapping[str, Mapping[str, str]]:
+        """The labels of namespaces."""
+        return self._namespaces
 
     def namespace_labels(self, name: str) -> Mapping[str, str]:
         return self._namespaces.get(name, NO_LABELS)

@@ -1,50 +1,70 @@
-"""Ask what would fit if some pods were placed, and others were gone.
+"""Ask what would fit if some pods were placed, and others were gone: in a copy of the state.
 
-A state is too large to be copied for each question. Whoever supposes something changes it for as
-long as it asks; all is as before when the question is answered.
+Whoever supposes something changes the copy, and nobody else sees it. A copy shares with its state
+what is not changed, so that it takes a millisecond for ten thousand nodes. For one pod and one node
+`filters.feasible_on` answers without a copy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import partial
+from dataclasses import fields
+from typing import Any, TypeVar
 
-from headroom.core.objects import Pod
+import numpy as np
+
+from headroom.scheduling.pod_counts import SupposedTallies
 from headroom.scheduling.state import ClusterState
 
-
-class Supposition:
-    """A state as it would be."""
-
-    def __init__(self, state: ClusterState) -> None:
-        self.state = state
-        self._undo: list[Callable[[], None]] = []
-
-    def place(self, pod: Pod, node: str) -> None:
-        """Suppose that a pod has this node."""
-        nominated, where = self.state.nomination(pod.key)
-        if nominated is not None:
-            self._undo.append(partial(self.state.nominate, nominated, where))
-        self._undo.append(partial(self.state.remove_pod, pod.key))
-        self.state.add_pod(pod, node)
-
-    def remove(self, pod: Pod) -> None:
-        """Suppose that a bound pod is gone."""
-        self._undo.append(partial(self.state.add_pod, pod))
-        self.state.remove_pod(pod.key)
-
-    def forget(self) -> None:
-        """Suppose nothing any more."""
-        while self._undo:
-            self._undo.pop()()
+K = TypeVar("K")
+L = TypeVar("L")
+V = TypeVar("V")
 
 
-@contextmanager
-def supposing(state: ClusterState) -> Iterator[Supposition]:
-    """Suppose things, and forget them in the end."""
-    supposed = Supposition(state)
-    try:
-        yield supposed
-    finally:
-        supposed.forget()
+def supposed(state: ClusterState) -> ClusterState:
+    """A copy in which pods may be added and removed; it is valid until the state changes."""
+    parts = {each.name: getattr(state, each.name) for each in fields(state)}
+    copies = {name: _copied(part) for name, part in parts.items() if name != "pods"}
+    return ClusterState(pods=SupposedTallies(base=state.pods), **copies)
+
+
+class _Shared(dict[K, dict[L, V]]):
+    """Tables by key. One that is taken to be changed, by [] or `setdefault`, is copied first."""
+
+    def __init__(self, tables: dict[K, dict[L, V]]) -> None:
+        super().__init__(tables)
+        self._own: set[K] = set()
+
+    def __getitem__(self, key: K) -> dict[L, V]:
+        if key not in self._own:
+            self[key] = dict(super().__getitem__(key))
+            self._own.add(key)
+        return super().__getitem__(key)
+
+    def setdefault(self, key: K, default: dict[L, V]) -> dict[L, V]:
+        if key not in self:
+            self[key] = default
+            self._own.add(key)
+        return self[key]
+
+
+def _copied(thing: Any) -> Any:
+    """A copy down to what never changes: nodes, pods and other frozen values."""
+    if isinstance(thing, np.ndarray):
+        return thing.copy()
+    if isinstance(thing, list):
+        return list(thing)
+    if isinstance(thing, dict):
+        sample = next(iter(thing.values()), None)  # All values of one table are of one kind.
+        if isinstance(sample, dict):
+            return _Shared(thing)
+        changes = _changes(sample)
+        return {key: _copied(each) for key, each in thing.items()} if changes else dict(thing)
+    if _changes(thing):
+        parts = {each.name: getattr(thing, each.name) for each in fields(thing)}
+        return type(thing)(**{name: _copied(part) for name, part in parts.items()})
+    return thing
+
+
+def _changes(thing: Any) -> bool:
+    settings = getattr(thing, "__dataclass_params__", None)
+    return settings is not None and not settings.frozen

@@ -30,6 +30,17 @@ class Binding(Enum):
     MISSING = "missing"
 
 
+class _ClusterScoped:
+    """An object without a namespace."""
+
+    __slots__ = ()
+    name: str
+
+    @property
+    def key(self) -> Key:
+        return Key("", self.name)
+
+
 @dataclass(frozen=True, slots=True)
 class VolumeClaim:
     key: Key
@@ -49,7 +60,7 @@ class VolumeClaim:
 
 
 @dataclass(frozen=True, slots=True)
-class Volume:
+class Volume(_ClusterScoped):
     """A PersistentVolume; `terms` are the nodes that reach it, None: all of them do.
 
     `zones` is what labels say of one made before there was a node affinity: allowed values by key.
@@ -71,13 +82,9 @@ class Volume:
     block: bool = False
     labels: Mapping[str, str] = field(default_factory=no_labels)
 
-    @property
-    def key(self) -> Key:
-        return Key("", self.name)
-
 
 @dataclass(frozen=True, slots=True)
-class StorageClass:
+class StorageClass(_ClusterScoped):
     """`topologies` are the nodes on which it makes volumes, one term of them; none: everywhere."""
 
     name: str
@@ -87,23 +94,15 @@ class StorageClass:
     version: str = ""
     topologies: tuple[NodeTerm, ...] = ()
 
-    @property
-    def key(self) -> Key:
-        return Key("", self.name)
-
 
 @dataclass(frozen=True, slots=True)
-class NodeDrivers:
+class NodeDrivers(_ClusterScoped):
     """A CSINode: how many volumes of each driver may be attached to a node; not named: any."""
 
     name: str
     limits: Mapping[str, int] = field(default_factory=dict)
     uid: str = ""
     version: str = ""
-
-    @property
-    def key(self) -> Key:
-        return Key("", self.name)
 
 
 Stored = VolumeClaim | Volume | StorageClass | NodeDrivers  # in the order of `Storage`

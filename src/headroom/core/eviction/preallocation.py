@@ -17,6 +17,7 @@ from headroom.core.holds import Hold, Problem
 from headroom.core.objects import Key, Pod
 from headroom.core.owners import owner_refusal
 from headroom.core.policy import Policy
+from headroom.core.renewal import healthiest
 from headroom.core.resources import EMPTY, Resources
 
 Fits = Callable[[str, frozenset[Key]], bool]
@@ -34,6 +35,47 @@ class Succession:
     def message(self) -> str:
         names = ", ".join(str(pod.key) for pod in self.pods)
         return f"waits on {self.node} for the end of {names}" if names else "its room is free"
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceView:
+    """A hold with preAllocation that has no room yet, and the pods whose place it could take.
+
+    `finds_room` says whether it would find free room on some node.
+    """
+
+    hold: Hold
+    candidates: tuple[Pod, ...]
+    fits: Fits
+    finds_room: Callable[[], bool]
+
+
+def needs_place(hold: Hold, guardians: Sequence[Pod], owners: Sequence[Pod]) -> bool:
+    """Whether a hold has no room yet and may take the place of running pods."""
+    if not hold.pre_allocation or hold.terminal:
+        return False
+    guardian = healthiest(hold, guardians)
+    return (guardian is None or not guardian.node) and not owners
+
+
+def place_for(view: PlaceView) -> Succession | None:
+    """Say where a hold waits and for whom; None when it is to be held like any other.
+
+    One that already waits on a node stays there as long as that makes sense: its latch is there.
+    """
+    hold, by_node = view.hold, dict[str, list[Pod]]()
+    for pod in view.candidates:
+        by_node.setdefault(pod.node, []).append(pod)
+    if hold.status.phase == "Waiting":
+        here = hold.status.node
+        if view.fits(here, frozenset()):
+            return Succession(here)
+        staying = succession(hold, {here: by_node.get(here, [])}, view.fits)
+        if staying is not None:
+            return staying
+    if not hold.terms.needs_candidate and view.finds_room():
+        return None
+    return succession(hold, by_node, view.fits)
 
 
 def permitted(hold: Hold, policy: Policy) -> Hold:

@@ -11,19 +11,18 @@ A pod that is already terminating counts as gone.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from functools import partial
 
 from headroom.core.allocation import kept_beside, policy_refusal, to_keep
 from headroom.core.claims import Offer
 from headroom.core.eviction.budgets import Budget, by_violation
+from headroom.core.eviction.occupants import Occupant, importance, may_end, without_spared
 from headroom.core.holds import Hold
-from headroom.core.names import CLUSTER_NAMESPACES, ROLE_LABEL
+from headroom.core.node.view import Unfit
 from headroom.core.objects import Key, Pod
-from headroom.core.resources import Resources
-
-NOT_STARTED = datetime.max.replace(tzinfo=UTC)
-"""A pod without a start time counts as started just now."""
+from headroom.core.policy import Policy
+from headroom.core.resources import EMPTY, Resources
 
 Fits = Callable[[Resources, frozenset[Key]], bool]
 """Whether a pod that asks for so much would fit on the hold's node if those pods were gone."""
@@ -42,22 +41,58 @@ class Crowd:
         )
 
 
-def importance(pod: Pod) -> tuple[int, datetime, Key]:
-    """Order pods from the most important: higher priority, then older, then by name."""
-    return -pod.priority, pod.started or NOT_STARTED, pod.key
+@dataclass(frozen=True, slots=True)
+class HoldInUse:
+    """A hold with owners in it, and who is on its node.
 
-
-def gives_way(other: Pod, pod: Pod) -> bool:
-    """Whether a pod may be ended for another.
-
-    Never one of ours, of the cluster's own namespaces, nor one that asks to be spared.
+    `ours` count for nothing there: its guardians, and the latch under which others give way. `owed`
+    is free, but returns to other holds.
     """
-    return (
-        other.priority < pod.priority
-        and not other.spared
-        and ROLE_LABEL not in other.labels
-        and other.key.namespace not in CLUSTER_NAMESPACES
-    )
+
+    hold: Hold
+    node: str
+    owners: tuple[Pod, ...]
+    occupants: tuple[Occupant, ...]
+    unfit: Unfit
+    ours: frozenset[Key] = frozenset()
+    owed: Resources = EMPTY
+
+    def crowd(self, policy: Policy) -> Crowd:
+        """Who could give way: owners, and pods that no hold is kept for."""
+        inside = tuple(pod for pod in self.owners if pod.occupies_node)
+        known = {pod.key for pod in inside}
+        outside = (
+            each.pod
+            for each in self.occupants
+            if each.pod.key not in known
+            and policy.serves(each.pod.key.namespace)
+            and not each.goes_back
+        )
+        return Crowd(inside, tuple(sorted(outside, key=importance)))
+
+    def fits(self, pod: Pod, asked: Resources, gone: frozenset[Key]) -> bool:
+        """Whether a pod that asks for so much would fit if those were gone."""
+        wanted = replace(pod, requests=asked + self.owed)
+        return self.unfit(wanted, gone | self.ours) is None
+
+
+def way_into_a_hold(
+    pod: Pod, holds: Iterable[HoldInUse], policy: Policy, budgets: Collection[Budget]
+) -> Offer | None:
+    """Find the hold that the pod gets at the least cost if others give way; None if there is none.
+
+    The least cost: the fewest budgets violated, then the least important of the most important
+    victims, then the fewest.
+    """
+    ways: list[tuple[tuple[int, int, int, int], Offer]] = []
+    for each in holds:
+        crowd = each.crowd(policy)
+        gone = victims(each.hold, crowd, pod, partial(each.fits, pod), budgets)
+        if gone:
+            violating, _ = by_violation(gone, budgets)
+            cost = (len(violating), gone[0].priority, len(gone), len(ways))
+            ways.append((cost, promise(each.hold, crowd, gone, pod, each.node)))
+    return min(ways, key=lambda way: way[0])[1] if ways else None
 
 
 def victims(
@@ -71,22 +106,22 @@ def victims(
         return None
     leaving = crowd.leaving()
     staying = (other for other in (*crowd.outside, *crowd.inside) if other.key not in leaving)
-    eligible = [other for other in staying if gives_way(other, pod)]
+    eligible = [other for other in staying if may_end(other, pod.priority)]
     if not eligible and not leaving:  # As a rule, all are as important: no need to look further.
         return None
-    if _gets_in(hold, crowd, pod, fits, leaving):
+    suffices = partial(_gets_in, hold, crowd, pod, fits)
+    if suffices(leaving):
         return ()
     gone = leaving | {other.key for other in eligible}
-    if not eligible or not _gets_in(hold, crowd, pod, fits, gone):
+    if not eligible or not suffices(gone):
         return None
     inside = {other.key for other in crowd.inside}
     _, free_to_go = by_violation(sorted(eligible, key=importance), budgets)
     unbound = {other.key for other in free_to_go}
-    for other in sorted(
+    first = sorted(
         eligible, key=lambda each: (each.key in unbound, each.key in inside, importance(each))
-    ):
-        if _gets_in(hold, crowd, pod, fits, gone - {other.key}):
-            gone = gone - {other.key}
+    )
+    gone = without_spared(gone, first, suffices)
     return tuple(sorted((each for each in eligible if each.key in gone), key=importance))
 
 

@@ -14,12 +14,13 @@ from datetime import datetime
 
 from headroom.core.actions import Action, EndPod, MarkPreempted
 from headroom.core.eviction.budgets import Budget, by_violation
-from headroom.core.eviction.preemption import importance
+from headroom.core.eviction.occupants import Occupant, importance, may_end, without_spared
 from headroom.core.holds import Hold
-from headroom.core.names import CLUSTER_NAMESPACES, LIMITS_ANNOTATION, LOCKED_PRIORITY, ROLE_LABEL
+from headroom.core.names import LIMITS_ANNOTATION, LOCKED_PRIORITY
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, Work
-from headroom.core.quotas.namespaces import NamespaceLimits
+from headroom.core.policy import Policy
+from headroom.core.quotas.namespaces import LimitsError, NamespaceLimits
 from headroom.core.statuses import tell_pod
 from headroom.core.subjects import hold_subject
 
@@ -48,23 +49,62 @@ class Reclaim:
         return self.refused or (f"waits for the end of {names}" if names else "its room is free")
 
 
-def not_allowed(hold: Hold, limits: NamespaceLimits) -> str:
-    """Why a slot may have nobody give way; empty when it may."""
-    if limits.preempt is not None:
-        return ""
+@dataclass(frozen=True, slots=True)
+class ReclaimView:
+    """A slot with `reclaim: Preempt` whose room others may have, and who is on its node.
+
+    `waits`: it waited already for others to give way. `in_use`: an owner has it or is on its way,
+    or its node is gone. `others` are on the node beside what is the slot's own. `fits` says whether
+    the slot would fit there if some of them were gone.
+    """
+
+    hold: Hold
+    waits: bool
+    in_use: bool
+    guardian: Pod | None
+    limits: NamespaceLimits | LimitsError
+    others: Callable[[], tuple[Occupant, ...]]
+    fits: Fits
+    budgets: Collection[Budget] = ()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether kube-scheduler has found no room for a slot, or only a part of it is held."""
+        if self.in_use or self.guardian is None:
+            return self.waits and not self.in_use
+        if self.guardian.node:
+            return not self.hold.template.pod.requests.fits_in(self.guardian.requests)
+        return bool(self.guardian.unschedulable_message or self.guardian.gates)
+
+
+def decide(view: ReclaimView, policy: Policy) -> Reclaim | None:
+    """Say who gives way to a slot; None when it is to be held like any other."""
+    if not view.is_lost:
+        return None
+    limits = view.limits
+    if isinstance(limits, NamespaceLimits) and limits.preempt is not None:
+        found = _victims_below(view, limits.preempt, policy)
+        # Without victims it waits as any guardian does, and an autoscaler may help.
+        return found if found is not None and (view.waits or not found.free) else None
+    if view.guardian is None or _victims_below(view, LOCKED_PRIORITY, policy) is None:
+        return None  # Nobody else is in its way: it waits as any guardian does.
+    return Reclaim(refused=not_allowed(view.hold, limits))
+
+
+def _victims_below(view: ReclaimView, priority: int, policy: Policy) -> Reclaim | None:
+    below = min(priority, LOCKED_PRIORITY)
+    served = (each for each in view.others() if policy.serves(each.pod.key.namespace))
+    others = [each.pod for each in served if each.hold is None and may_end(each.pod, below)]
+    return victims(others, view.fits, view.budgets)
+
+
+def not_allowed(hold: Hold, limits: NamespaceLimits | LimitsError) -> str:
+    """Why a slot may have nobody give way."""
+    if isinstance(limits, LimitsError):
+        return str(limits)
     return (
         "others have its room, and reclaim: Preempt needs an administrator's leave: "
         f"preempt=PRIORITY in the annotation {LIMITS_ANNOTATION} of namespace {hold.home}"
-    )
-
-
-def may_go(pod: Pod, below: int) -> bool:
-    """Whether a pod may ever give way to a slot, as far as it is up to the pod."""
-    return (
-        pod.priority < min(below, LOCKED_PRIORITY)
-        and not pod.spared
-        and ROLE_LABEL not in pod.labels
-        and pod.key.namespace not in CLUSTER_NAMESPACES
     )
 
 
@@ -81,9 +121,7 @@ def victims(others: Iterable[Pod], fits: Fits, budgets: Collection[Budget]) -> R
     gone |= {pod.key for pod in eligible}
     if not fits(gone):
         return None
-    for pod in eligible:  # The most important first: who can be spared is.
-        if fits(gone - {pod.key}):
-            gone = gone - {pod.key}
+    gone = without_spared(gone, eligible, fits)
     return Reclaim(tuple(pod for pod in eligible if pod.key in gone), leaving)
 
 

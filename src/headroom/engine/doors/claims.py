@@ -1,10 +1,6 @@
-"""The controller of owners that carry a claim: `core.doors.claim_decision` decides about them.
+"""The controller of owners that carry a claim: `core.doors` decides about them.
 
-It also says, between any two steps of a handover, what the next step rests on. While a sequence is
-written, others change and delete objects. Up to the deletion of the guardian a handover can be left
-as it is and decided afresh, and the hold has lost nothing. So before that step, and before every
-later one that relies on a latch, its premises are checked against what the watch has shown
-meanwhile. A sequence that is stopped here goes on as after a crash.
+It also says, between any two steps of a handover, what the next step rests on (`premises`).
 """
 
 from __future__ import annotations
@@ -14,40 +10,26 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from headroom.core.actions import (
-    Action,
-    Bind,
-    CreateLatch,
-    DeletePod,
-    Denied,
-    Disclaim,
-    Invalid,
-    MoveLatch,
-    Outcome,
-    Ungate,
-)
-from headroom.core.claims import claim_of
+from headroom.core.actions import Action, DeletePod, Denied, Invalid, Outcome, Ungate
+from headroom.core.doors import carried_claims, premises
+from headroom.core.doors.carried_claims import CarriedClaim
 from headroom.core.doors.claim_decision import (
     GateView,
     NominatedOwner,
     OwnerStage,
     decide,
-    disclaim,
     stage_of,
 )
 from headroom.core.doors.forbidden import FINISHING, forbidden, written
-from headroom.core.handover import ungate
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.names import CLAIM_GATE
 from headroom.core.objects import Key, Pod
-from headroom.core.owners import owner_refusal
-from headroom.core.plan import Sequence, Work, telling
+from headroom.core.plan import Sequence, Work
 from headroom.core.pod_memory import Refusal
-from headroom.core.statuses import tell_pod
 from headroom.core.subjects import pod_subject
 from headroom.engine.agenda import OWNER_PAUSE
-from headroom.engine.freeze import hold_room, node_view
+from headroom.engine.freeze import claimed, hold_room, hold_used_by, node_view
 from headroom.engine.handover_queue import rivals_on
 from headroom.engine.latch_controller import latched
 from headroom.engine.ledger import Ledger
@@ -59,38 +41,23 @@ def waits_since(ledger: Ledger, moment: datetime) -> None:
         ledger.pod_memory[pod.uid] = replace(ledger.pod_memory[pod.uid], since=moment)
 
 
-def claimed(ledger: Ledger, pod: Pod) -> Hold | None:
-    """The hold that a pod names in its claim, if it is there."""
-    claim = claim_of(pod)
-    return ledger.holds.get(claim[0]) if claim is not None else None
-
-
 def stage(ledger: Ledger, pod: Pod) -> OwnerStage:
     """How far an owner is on its way."""
-    hold = claimed(ledger, pod)
-    stands = hold is not None and ledger.owners.has(hold, pod)
+    stands = hold_used_by(ledger, pod) is not None
     return stage_of(pod, ledger.door(pod), stands, pod.key in ledger.parked, latched(ledger, pod))
 
 
 def follow(ledger: Ledger, pod: Pod, at: OwnerStage, now: datetime) -> Iterator[Sequence]:
     """Go on with a pod that carries a claim: finish it, or take the claim back."""
-    hold = claimed(ledger, pod)
-    if hold is None or at is OwnerStage.STRAY:
-        yield from _stray(ledger, hold, pod, now)
-    elif at is OwnerStage.BOUND:
-        memory = ledger.pod_memory[pod.uid]
-        ledger.pod_memory[pod.uid] = replace(memory, nominated_since=None)
-        yield from _seated(ledger, hold, pod, now)
-    elif at is OwnerStage.NOMINATED:
-        yield from _finish(ledger, pod, hold, now)
-    elif pod.scheduler not in ledger.policy.scheduler_names:
-        yield from _let_in(ledger, hold, pod, now)
-
-
-def _finish(ledger: Ledger, pod: Pod, hold: Hold, now: datetime) -> Iterator[Sequence]:
-    """Go on with an owner that is nominated and gated."""
+    hold, policy = claimed(ledger, pod), ledger.policy
+    if hold is not None and at is OwnerStage.NOMINATED:
+        decision = decide(_view(ledger, pod, hold, now), policy, now)
+    else:
+        node = ledger.memory[str(hold.parent)].node if hold is not None else ""
+        known = ledger.pod_memory[pod.uid]
+        view = CarriedClaim(pod, at, hold, known, node, ledger.scheduler_activity)
+        decision = carried_claims.decide(view, policy, now)
     subject, agenda = pod_subject(pod.key), ledger.agenda
-    decision = decide(_view(ledger, pod, hold, now), ledger.policy, now)
     for uid, memory in decision.memories.items():
         ledger.pod_memory[uid] = memory
     for on in decision.waits:
@@ -130,55 +97,7 @@ def nominated_owner(ledger: Ledger, pod: Pod, hold: Hold) -> NominatedOwner:
 
 def gated_claim(ledger: Ledger, pod: Pod) -> Hold | None:
     """The hold that a gated pod has a true claim on."""
-    hold = claimed(ledger, pod) if CLAIM_GATE in pod.gates else None
-    return hold if hold is not None and ledger.owners.has(hold, pod) else None
-
-
-def _stray(ledger: Ledger, hold: Hold | None, pod: Pod, now: datetime) -> Iterator[Sequence]:
-    """A claim that does not stand: left behind, or forged."""
-    drop = Disclaim(pod.key, pod.uid, nominated=CLAIM_GATE in pod.gates and bool(pod.nominated))
-    if CLAIM_GATE in pod.gates:  # It is not to wait for us.
-        yield Sequence(Work.RELEASE, (pod_subject(pod.key),), ((drop,), (ungate(pod),)))
-        message = f"released: its claim does not stand: {_why_not_ours(hold, pod, ledger)}"
-        yield telling(tell_pod(pod, "NotMatched", message, now, warn=True))
-    elif not pod.node and not pod.finished:  # It got no room, and shall not say that it did.
-        yield Sequence(Work.DISCLAIM, (pod_subject(pod.key),), ((drop,),))
-
-
-def _why_not_ours(hold: Hold | None, pod: Pod, ledger: Ledger) -> str:
-    if hold is None:
-        return "there is no such hold"
-    refusal = owner_refusal(hold, pod, ledger.policy.across_namespaces)
-    return refusal or "it is for an older hold of that name"
-
-
-def _seated(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[Sequence]:
-    """A claim on room of one node says nothing about another."""
-    if hold.slot and hold.allocate_once:
-        return  # The slot may be held again elsewhere by now.
-    node = ledger.memory[str(hold.parent)].node or hold.status.node
-    if hold.terminal or not node or pod.node == node:
-        return
-    yield disclaim(pod, hold, nominated=False)
-    message = f"went to {pod.node} instead of the room of {hold.parent.title} on {node}; held again"
-    yield telling(tell_pod(pod, "NotMatched", message, now, warn=True))
-
-
-def _let_in(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[Sequence]:
-    """kube-scheduler has the owner now; if it cannot place it, the hold takes its room back.
-
-    Not while it is away: the nomination keeps the room until it is back.
-    """
-    memory = ledger.pod_memory[pod.uid]
-    since = memory.nominated_since or now
-    ledger.pod_memory[pod.uid] = replace(memory, nominated_since=since)
-    limit = ledger.scheduler_activity.over_at(since, ledger.policy.unbound_claim_limit, now)
-    if pod.unschedulable_since is None and now < limit:
-        ledger.agenda.later(pod_subject(pod.key), limit)
-        return
-    yield disclaim(pod, hold, nominated=True)
-    message = f"could not be placed in the room of {hold.parent.title}; held again"
-    yield telling(tell_pod(pod, "NotMatched", message, now, warn=True))
+    return hold_used_by(ledger, pod) if CLAIM_GATE in pod.gates else None
 
 
 def note_settled(ledger: Ledger, action: Action, outcome: Outcome) -> None:
@@ -218,27 +137,10 @@ def is_taken_back(ledger: Ledger, sequence: Sequence, pod: Pod) -> bool:
 
 def missing(ledger: Ledger, sequence: Sequence, number: int) -> str:
     """What a step rests on and is not there any more, in words; empty if all is as it was."""
-    before = (action for step in sequence.steps[:number] for action in step)
-    for latch in (each.key for each in before if isinstance(each, CreateLatch | MoveLatch)):
-        if latch not in ledger.pods:
-            return f"latch {latch.name} is gone"
-    if not any(isinstance(action, DeletePod) for action in sequence.steps[number]):
-        return ""
-    later = (action for step in sequence.steps[number:] for action in step)
-    changed = (_changed(ledger, action) for action in later if isinstance(action, Bind | Ungate))
-    return next((why for why in changed if why), "")
 
+    def gated(pod: Pod) -> NominatedOwner | None:
+        hold = gated_claim(ledger, pod)
+        full = bool(pod.nominated) and ledger.state.free_places(pod.nominated) < 1
+        return None if hold is None or full else nominated_owner(ledger, pod, hold)
 
-def _changed(ledger: Ledger, action: Bind | Ungate) -> str:
-    """Why an owner does not come, or not as it was to."""
-    pod = ledger.pods.get(action.key)
-    if pod is None or pod.uid != action.uid or pod.deleted is not None:
-        return f"owner {action.key} is gone"
-    hold = gated_claim(ledger, pod) if isinstance(action, Ungate) else None
-    if hold is not None and not pod.nominated:
-        return f"owner {action.key} is not nominated any more"
-    if hold is None or ledger.state.free_places(pod.nominated) < 1:
-        return ""  # Without a place nothing keeps the rest of the hold: see `hold_state.full_node`.
-    if nominated_owner(ledger, pod, hold).cannot_finish:
-        return f"{hold.parent.title} has changed"
-    return ""
+    return premises.missing(sequence, number, ledger.pods, gated)

@@ -35,10 +35,10 @@ from headroom.core.subjects import (
 )
 from headroom.engine import quotas, volumes
 from headroom.engine.claim_index import Indexer, index_subject
-from headroom.engine.conflicts.preempted_guardians import note_preempted
 from headroom.engine.deleted_nodes import node_deleted
 from headroom.engine.doors.book import DoorBook
 from headroom.engine.doors.taken_over import note_guardian_gone
+from headroom.engine.evictions import note_preempted, wake_waiting_holds
 from headroom.engine.fence_controller import pod_gone, pod_seen
 from headroom.engine.headrooms import followers, promises
 from headroom.engine.headrooms.auto_shapes import note_made
@@ -49,7 +49,6 @@ from headroom.engine.headrooms.records import reconsider
 from headroom.engine.headrooms.slot_events import member
 from headroom.engine.ledger import Ledger
 from headroom.engine.overcommit import wake_overbooked
-from headroom.engine.preallocation import wake_waiting_holds
 from headroom.engine.status_writer import StatusWriter, quota_subject, status_subject
 from headroom.ports import (
     AutoscalerGone,

@@ -7,28 +7,26 @@ guardian keeps the rest, and its hold reports what it lacks until that room is f
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from headroom.core.claims import Offer
-from headroom.core.objects import Pod
+from headroom.core.holds import Hold
+from headroom.core.objects import Key, Pod
 from headroom.core.owners import is_kept_for
-from headroom.core.subjects import hold_subject
-from headroom.engine.ledger import Ledger
-from headroom.engine.node_fit import unfit
+
+Unfit = Callable[[Pod, str, frozenset[Key]], str | None]
+"""Why a pod would not fit on a node without these other pods; None if it would fit."""
 
 
-def displacement(ledger: Ledger, pod: Pod) -> Offer | None:
+def displacement(pod: Pod, guardians: Iterable[tuple[Hold, Pod]], unfit: Unfit) -> Offer | None:
     """Find the guardian that loses least and has all the room that the pod asks for."""
     offers = [
         Offer(hold, guardian, guardian.requests.minus(pod.requests), claims=False)
-        for parent in ledger.open
-        for hold in (ledger.holds[parent],)
-        for guardian in (ledger.guardian_of(hold),)
-        if guardian is not None
+        for hold, guardian in guardians
+        if guardian.node
         and is_kept_for(hold, pod.key.namespace)
-        and not ledger.parked.of(parent)
-        and guardian.node
-        and not ledger.agenda.busy(hold_subject(hold.parent))
         and pod.requests.fits_in(guardian.requests)
-        and unfit(ledger, pod, guardian.node, frozenset({guardian.key})) is None
+        and unfit(pod, guardian.node, frozenset({guardian.key})) is None
     ]
     return min(
         offers, key=lambda offer: (sum(offer.kept.values()), str(offer.hold.parent)), default=None

@@ -1,0 +1,45 @@
+"""What the next step of a handover rests on.
+
+While a sequence is written, others change and delete objects. Up to the deletion of the guardian a
+handover can be left as it is and decided afresh, and the hold has lost nothing. So before that
+step, and before every later one that relies on a latch, its premises are checked against what the
+watch has shown meanwhile. A sequence that is stopped here goes on as after a crash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from headroom.core.actions import Bind, CreateLatch, DeletePod, MoveLatch, Ungate
+from headroom.core.doors.claim_decision import NominatedOwner
+from headroom.core.objects import Key, Pod
+from headroom.core.plan import Sequence
+
+Gated = Callable[[Pod], NominatedOwner | None]
+"""A gated owner whose claim stands; None if its node has no place for one more pod."""
+
+
+def missing(sequence: Sequence, number: int, pods: Mapping[Key, Pod], gated: Gated) -> str:
+    """What a step rests on and is not there any more, in words; empty if all is as it was."""
+    before = (action for step in sequence.steps[:number] for action in step)
+    for latch in (each.key for each in before if isinstance(each, CreateLatch | MoveLatch)):
+        if latch not in pods:
+            return f"latch {latch.name} is gone"
+    if not any(isinstance(action, DeletePod) for action in sequence.steps[number]):
+        return ""
+    later = (action for step in sequence.steps[number:] for action in step)
+    owners = (action for action in later if isinstance(action, Bind | Ungate))
+    changed = (_changed(action, pods.get(action.key), gated) for action in owners)
+    return next((why for why in changed if why), "")
+
+
+def _changed(action: Bind | Ungate, pod: Pod | None, gated: Gated) -> str:
+    """Why an owner does not come, or not as it was to."""
+    if pod is None or pod.uid != action.uid or pod.deleted is not None:
+        return f"owner {action.key} is gone"
+    owner = gated(pod) if isinstance(action, Ungate) else None
+    if owner is None:  # Without a place nothing keeps the rest: see `hold_state.full_node`.
+        return ""
+    if not pod.nominated:
+        return f"owner {action.key} is not nominated any more"
+    return f"{owner.hold.parent.title} has changed" if owner.cannot_finish else ""

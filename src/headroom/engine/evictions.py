@@ -1,0 +1,174 @@
+"""Freeze what decides who gives way to a hold or an owner: `core.eviction` has the decisions.
+
+Owners of our scheduler that find their hold in use (`preemption`), slots of a node whose room
+others have (`reclaim`), holds that wait for running pods to end (`preallocation`), and guardians
+that somebody else has ended (`preempted`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from itertools import chain
+
+from headroom.core.claims import Offer, standing_refusal
+from headroom.core.eviction import preallocation, preemption, reclaim
+from headroom.core.eviction.occupants import Occupant
+from headroom.core.eviction.preallocation import PlaceView, Succession, may_succeed
+from headroom.core.eviction.preempted import PreemptedView, rest_of, was_preempted
+from headroom.core.eviction.preemption import HoldInUse
+from headroom.core.eviction.reclaim import Reclaim, ReclaimView
+from headroom.core.hold_state.decision import CANDIDATES
+from headroom.core.holds import LOCKED, PREEMPTIBLE, Hold
+from headroom.core.latches import kept_for
+from headroom.core.names import LOCKED_PRIORITY
+from headroom.core.node.kept_room import returned_on
+from headroom.core.objects import ANYWHERE, Key, Pod
+from headroom.core.resources import EMPTY, Resources
+from headroom.core.subjects import hold_subject, node_subject
+from headroom.engine.freeze import hold_used_by, node_view, standing_claims
+from headroom.engine.ledger import Ledger
+from headroom.engine.namespace_limits import limits_of
+from headroom.engine.node_fit import labels_around, unfit, unfit_on
+from headroom.scheduling.choose import ChosenNode, choose
+
+
+def way_into_a_hold(ledger: Ledger, pod: Pod, now: datetime) -> Offer | None:
+    """Find the hold that the pod gets at the least cost if others give way."""
+    budgets = ledger.budgets.values()
+    holds = _holds_in_use(ledger, pod, now) if pod.preempts else ()
+    return preemption.way_into_a_hold(pod, holds, ledger.policy, budgets)
+
+
+def victims_under(
+    ledger: Ledger, latch: Pod, owner: Pod, hold: Hold, now: datetime
+) -> tuple[Pod, ...] | None:
+    """Who still has to give way under a latch, nobody as long as they are leaving.
+
+    None if the owner cannot have the hold in this way any more.
+    """
+    node = latch.nominated
+    if standing_refusal(hold, owner, ledger.policy, now, labels_around(ledger, node)) is not None:
+        return None
+    use = _in_use(ledger, hold, node, latch)  # What the latch keeps has been looked at.
+    fits, crowd = partial(use.fits, owner), use.crowd(ledger.policy)
+    return preemption.victims(hold, crowd, owner, fits, ledger.budgets.values())
+
+
+def _holds_in_use(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[HoldInUse]:
+    """Holds for the pod, at rest and with owners in them."""
+    for parent in chain(ledger.open.for_pod(pod), ledger.coming.for_pod(pod)):
+        hold = ledger.holds[parent]
+        if hold.allocate_once or hold.mode != LOCKED or not ledger.claimants_of(hold):
+            continue
+        node = ledger.memory[parent].node or hold.status.node
+        busy = any(map(ledger.agenda.busy, (hold_subject(hold.parent), node_subject(node))))
+        if busy or node not in ledger.nodes:
+            continue
+        if ledger.promised(hold) or ledger.latches_of(hold):
+            continue  # Somebody is on the way in or out; what is left then is seen then.
+        around = labels_around(ledger, node)
+        if standing_refusal(hold, pod, ledger.policy, now, around) is None:
+            owed = returned_on(node_view(ledger, node, now), now, parent)
+            yield replace(_in_use(ledger, hold, node), owed=owed)
+
+
+def _in_use(ledger: Ledger, hold: Hold, node: str, *latches: Pod) -> HoldInUse:
+    ours = frozenset(pod.key for pod in (*ledger.guardians_of(hold), *latches))
+    there = occupants(ledger, ledger.state.pods_on(node))
+    fits = unfit_on(ledger, node)
+    return HoldInUse(hold, node, ledger.claimants_of(hold), there, fits, ours)
+
+
+def occupants(ledger: Ledger, pods: Iterable[Pod]) -> tuple[Occupant, ...]:
+    """Pods, with the holds that they have a claim on."""
+    return tuple(Occupant(pod, hold_used_by(ledger, pod)) for pod in pods)
+
+
+def reclaim_of(ledger: Ledger, hold: Hold, waits: bool) -> Reclaim | None:
+    """Say who gives way to a slot of a node whose room others have.
+
+    A slot is looked at again when room gets free on its node and when the limits of its namespace
+    change.
+    """
+    if not hold.reclaims or hold.paused:
+        return None
+    node = hold.template.node
+    ours = (*ledger.guardians_of(hold), *ledger.latches_of(hold), *standing_claims(ledger, node))
+    without = frozenset(pod.key for pod in ours)
+    wanted = replace(hold.template.pod, placement=ANYWHERE)
+
+    def fits(gone: frozenset[Key]) -> bool:
+        return unfit(ledger, wanted, node, without | gone) is None
+
+    def others() -> tuple[Occupant, ...]:
+        return occupants(
+            ledger, (pod for pod in ledger.state.pods_on(node) if pod.key not in without)
+        )
+
+    view = ReclaimView(
+        hold,
+        waits,
+        ledger.promised(hold) or bool(ledger.lodgers_of(hold)) or node not in ledger.nodes,
+        ledger.guardian_of(hold),
+        limits_of(ledger, hold.home),
+        others,
+        fits,
+        ledger.budgets.values(),
+    )
+    return reclaim.decide(view, ledger.policy)
+
+
+def place_for(ledger: Ledger, hold: Hold) -> Succession | None:
+    """Say where a hold without room waits for running pods to end, and for whom."""
+    wanted = replace(hold.template.pod, priority=LOCKED_PRIORITY)
+    own = frozenset(latch.key for latch in ledger.latches_of(hold))
+
+    def fits(node: str, without: frozenset[Key]) -> bool:
+        right = hold.template.node in ("", node)
+        return right and unfit(ledger, wanted, node, without | own) is None
+
+    def finds_room() -> bool:
+        return isinstance(choose(wanted, ledger.state), ChosenNode)
+
+    found = tuple(pod for pod in ledger.pods.values() if _is_candidate(ledger, hold, pod))
+    return preallocation.place_for(PlaceView(hold, found, fits, finds_room))
+
+
+def wake_waiting_holds(ledger: Ledger, pod: Pod) -> None:
+    """A pod has changed: have the holds looked at that could take its place."""
+    for subject in ledger.agenda.waiting(CANDIDATES) if pod.node else ():
+        hold = ledger.holds.get(subject.identity)
+        if hold is not None and _is_candidate(ledger, hold, pod):
+            ledger.agenda.touch(hold_subject(hold.parent))
+
+
+def _is_candidate(ledger: Ledger, hold: Hold, pod: Pod) -> bool:
+    if not may_succeed(hold, pod, ledger.policy.across_namespaces):
+        return False
+    return not Occupant(pod, hold_used_by(ledger, pod)).goes_back
+
+
+def note_preempted(ledger: Ledger, pod: Pod, gone: bool = False) -> None:
+    """Remember where a guardian was preempted."""
+    if was_preempted(pod, gone, ledger.state.nominated_on(pod.node)):
+        parent = kept_for(pod)
+        ledger.memory[parent] = replace(ledger.memory[parent], preempted_on=pod.node)
+
+
+def rest_on(ledger: Ledger, hold: Hold, node: str, standing: Pod | None) -> Resources:
+    """What is left of a hold's room on the node where somebody else ended its guardian, if any."""
+    known = ledger.nodes.get(node)
+    if known is None or standing is not None or hold.mode == PREEMPTIBLE:
+        return EMPTY
+
+    def elsewhere() -> str:
+        chosen = choose(hold.template.pod, ledger.state)
+        return chosen.node if isinstance(chosen, ChosenNode) else ""
+
+    counted = (*ledger.state.pods_on(node), *ledger.state.nominated_on(node))
+    ours = frozenset(pod.key for pod in (*ledger.latches_of(hold), *ledger.guardians_of(hold)))
+    owners, fits = ledger.claimants_of(hold), unfit_on(ledger, node)
+    return rest_of(PreemptedView(hold, known, owners, counted, ours, fits, elsewhere))
