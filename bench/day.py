@@ -1,11 +1,12 @@
 """The cost of a simulated day: pods of a trace arrive and end, the autoscaler grows and shrinks.
 
-    python -m bench.day [--nodes N] [--pods N] [--seed N]
+    python -m bench.day [--nodes N] [--pods N] [--minutes SHORTEST LONGEST] [--seed N]
 
 Runs `headroom simulate` in its own process and prints its CPU time, CPU time for each pod, memory,
 and the hash of the result: the same files and seed give the same bytes before and after a change.
 Pods arrive around noon and run for two to six hours; a tenth of the nodes always exists, and a
-Headroom keeps twenty slots.
+Headroom keeps twenty slots. A node has room for eight pods: with more than about 20 pods for each
+node and day, pods wait for hours, unless they run for a shorter time (`--minutes`).
 """
 
 from __future__ import annotations
@@ -48,11 +49,16 @@ spec:
 SHAPE = '{cpu: "2", memory: 4Gi}'
 
 
-def write_day(folder: Path, nodes: int, pods: int) -> Path:
-    """Write a trace and the scenario that uses it."""
+Minutes = tuple[int, int]
+LONG: Minutes = (120, 360)
+
+
+def write_day(folder: Path, nodes: int, pods: int, minutes: Minutes = LONG) -> Path:
+    """Write a trace and the scenario that uses it; pods run for so many minutes."""
     chance = Random(1)
     seconds = sorted(int(min(DAY - 1, max(0, chance.gauss(DAY / 2, DAY / 6)))) for _ in range(pods))
-    rows = [f"{second},1,{chance.randrange(7_200, 21_600)}\n" for second in seconds]
+    shortest, longest = (60 * each for each in minutes)
+    rows = [f"{second},1,{chance.randrange(shortest, longest)}\n" for second in seconds]
     (folder / "trace.csv").write_text("".join(("second,pods,duration\n", *rows)))
     scenario = folder / "scenario.yaml"
     scenario.write_text(SCENARIO.format(least=max(1, nodes // 10), most=nodes, shape=SHAPE))
@@ -64,10 +70,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nodes", type=int, default=100)
     parser.add_argument("--pods", type=int, default=1_200)
+    parser.add_argument("--minutes", type=int, nargs=2, default=LONG)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        scenario = write_day(Path(folder), options.nodes, options.pods)
+        scenario = write_day(Path(folder), options.nodes, options.pods, tuple(options.minutes))
         command = [sys.executable, "-m", "headroom", "simulate", str(scenario)]
         command += ["--seed", str(options.seed), "-o", "json"]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from headroom.sim.api.decoder import node_of
+from headroom.sim.api.decoder import node_of, pod_of
 from headroom.sim.api.values import dig, ref_of
 from headroom.sim.controllers.autoscaler_cache import AutoscalerCache
 from headroom.sim.controllers.autoscaler_model import Model
+from headroom.sim.controllers.autoscaler_rules import is_stuck
 from headroom.sim.pools import BEHAVIOURS, CLUSTER_AUTOSCALER
 from headroom.sim.world import SimWorld
 from tests.sim.things import Json, node, pod, priority_class
@@ -79,12 +80,14 @@ def test_supposing_changes_nothing_and_answers_as_a_fresh_model() -> None:
     assert {"", "machine-0"} < places  # Some fit nowhere, some on machines to come.
 
 
-def test_pods_without_a_node_are_told_in_the_order_of_the_store() -> None:
+def test_stuck_pods_are_told_in_the_order_of_the_store() -> None:
     seen = 0
     for seed in range(5):
         for world, sight in run(seed, Random(seed)):
-            waiting = [item for item in world.list("Pod") if not dig(item, "spec", "nodeName")]
-            assert list(sight.unbound()) == waiting
+            unbound = [item for item in world.list("Pod") if not dig(item, "spec", "nodeName")]
+            waiting = [item for item in unbound if is_stuck(item, BEHAVIOURS[CLUSTER_AUTOSCALER])]
+            assert [each.obj for each in sight.stuck()] == waiting
+            assert [each.pod for each in sight.stuck()] == [pod_of(item) for item in waiting]
             seen = max(seen, len(waiting))
     assert seen > 1
 

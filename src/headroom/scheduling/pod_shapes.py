@@ -88,8 +88,15 @@ class KnownShapes:
 
     def of(self, pod: Pod) -> PodShape | None:
         """The shape of a pod; None if its placement depends on more than its shape."""
-        if not (_asks_of_nodes_alone(pod) and self._is_left_alone(pod)):
+        if not (asks_of_nodes_alone(pod) and self._is_left_alone(pod)):
             return None
+        return self._shape_of(pod)
+
+    def own(self, pod: Pod) -> PodShape | None:
+        """The shape of a pod; None if its own rules are about more than nodes."""
+        return self._shape_of(pod) if asks_of_nodes_alone(pod) else None
+
+    def _shape_of(self, pod: Pod) -> PodShape:
         key = (id(pod.placement), *pod.requests.items(), nonzero_of(pod))
         shape = self._known.get(key)
         if shape is None:
@@ -119,12 +126,19 @@ class KnownShapes:
         tied = names_by_order(rows[total == total.max()], table)
         return ChosenNode(tie(tied), tied, None, next_start)
 
-    def refused(self, pod: Pod, start: int) -> tuple[KnownRefusal, int] | None:
-        """Why a pod fits nowhere, and where the next search begins, if cached."""
-        shape = self.of(pod)
+    def refused(
+        self, pod: Pod, start: int, own: PodShape | None = None
+    ) -> tuple[KnownRefusal, int] | None:
+        """Why a pod fits nowhere, and where the next search begins, if cached.
+
+        `own` is the own shape of the pod, if the caller knows it.
+        """
+        shape = own or self.own(pod)
         known = None if shape is None else self._refused.get((shape, pod.preempts))
         table = self._state.table
         if known is None or known[0] != table.version or self._state.has_pods_below(pod.priority):
+            return None
+        if not self._is_left_alone(pod):
             return None
         return known[1], start % table.count if table.count else start
 
@@ -141,9 +155,9 @@ class KnownShapes:
         state = self._state
         if state.has_nominations() or state.table.unwelcoming:
             return False
-        terms = (*state.terms.repelling, *(held.term for held in state.terms.attracting))
-        if not terms:
+        if not (state.terms.repelling or state.terms.attracting):
             return True
+        terms = (*state.terms.repelling, *(held.term for held in state.terms.attracting))
         mine = state.namespace_labels(pod.rules_namespace)
         return not any(term.about(pod.rules_namespace, pod.labels, mine) for term in terms)
 
@@ -156,7 +170,7 @@ class KnownShapes:
         return None if found is None else WEIGHTS[SPREAD] * found
 
 
-def _asks_of_nodes_alone(pod: Pod) -> bool:
+def asks_of_nodes_alone(pod: Pod) -> bool:
     """Whether the rules of a pod do not depend on other pods or on its volumes."""
     placement = pod.placement
     return not (
@@ -176,6 +190,13 @@ def _asks_of_nodes_alone(pod: Pod) -> bool:
         or placement.pod_anti_affinity.preferred
         or any(one.when_unsatisfiable != "ScheduleAnyway" for one in placement.spread)
     )
+
+
+def shape_key(pod: Pod) -> tuple[object, ...] | None:
+    """What is equal for pods that fit on the same nodes, while both exist; None if more matters."""
+    if not asks_of_nodes_alone(pod):
+        return None
+    return (id(pod.placement), pod.priority, *pod.requests.items())
 
 
 def _shape(pod: Pod) -> PodShape:

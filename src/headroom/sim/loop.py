@@ -66,13 +66,11 @@ _rare_collection = _RareCollection()
 class _Timer:
     """A timer with the methods that asyncio needs of a handle.
 
-    Its callback does not run in the context of the code that set it: a controller that reacts to a
-    write of the operator is not a part of the operator.
+    Its callback does not run in the context of the code that set it, but in the one of the loop: a
+    controller that reacts to a write of the operator is not a part of the operator.
     """
 
-    __slots__ = ("_args", "_callback", "_cancelled", "_context", "_loop", "_moment", "waiting")
-
-    _source_traceback = None  # Asyncio reads it if a callback fails.
+    __slots__ = ("_args", "_callback", "_cancelled", "_loop", "_moment", "waiting")
 
     def __init__(
         self,
@@ -85,7 +83,6 @@ class _Timer:
         self._callback = callback
         self._args = args
         self._loop = loop
-        self._context = loop.timer_context
         self._cancelled = False
         self.waiting = True
 
@@ -126,7 +123,7 @@ class _ReadyCallback(asyncio.Handle):
         self._repr = self._source_traceback = None
 
 
-_run = cast("Callable[[_ReadyCallback | _Timer], None]", asyncio.Handle._run)
+_run = cast("Callable[[_ReadyCallback], None]", asyncio.Handle._run)
 """Runs a callback in its context, and reports errors to the loop's exception handler."""
 
 
@@ -188,7 +185,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Like `call_at`, for a time that is already rounded to microseconds."""
         if self.is_closed():
             raise RuntimeError("Event loop is closed")
-        timer = _Timer(moment, callback, args, self)
+        timer: Any = _Timer(moment, callback, args, self)  # It has all methods of a handle.
         known = self._timers.get(moment)
         if known is None:
             self._timers[moment] = [timer]
@@ -196,7 +193,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         else:
             known.append(timer)
         self._waiting += 1
-        return cast("asyncio.TimerHandle", timer)  # It has all methods of a handle.
+        handle: asyncio.TimerHandle = timer
+        return handle
 
     def call_later(
         self,
@@ -205,7 +203,26 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         *args: *Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
+        if context is None:
+            return self.set_timer(round(self._now + delay, DIGITS), callback, *args)
         return self.call_at(self._now + delay, callback, *args, context=context)
+
+    def jump_to(self, moment: float) -> bool:
+        """Set the clock to the rounded time of a timer that was not set; False if it must be set.
+
+        The last statement of a timer's callback may use it instead of a timer that would be the
+        next thing to happen anyway.
+        """
+        if self._soon or self._halting or moment > self._limit:
+            return False
+        if self._moments and self._moments[0] <= moment:
+            return False
+        if moment > self._now:
+            self._turns = 0
+            if self.on_jump is not None:
+                self._leave(moment)
+            self._now = moment
+        return True
 
     def stop(self) -> None:
         """End the run after this turn."""
@@ -245,6 +262,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def _run_once(self) -> None:
         """Run until the loop is stopped; asyncio's loop calls this."""
+        self.timer_context.run(self._run_until_stopped)
+
+    def _run_until_stopped(self) -> None:
         soon = self._soon
         while True:
             while self._stale and self._moments[0] in self._stale:
@@ -254,7 +274,16 @@ class VirtualLoop(asyncio.SelectorEventLoop):
                 self._take_due()
             for _ in range(len(soon)):  # Callbacks that these schedule run after them.
                 handle = soon.popleft()
-                if not handle._cancelled:
+                if isinstance(handle, _Timer):
+                    try:
+                        handle._callback(*handle._args)
+                    except (SystemExit, KeyboardInterrupt):
+                        raise
+                    except BaseException as error:
+                        self.call_exception_handler(
+                            {"message": "a timer failed", "exception": error}
+                        )
+                elif not handle._cancelled:
                     _run(handle)
             if self._halting:
                 self._halting = False
@@ -289,10 +318,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Make the timers with the earliest time ready, in the order in which they were set."""
         moment = heappop(self._moments)
         timers = self._timers.pop(moment)
-        self._stale.discard(moment)
         for timer in timers:
             timer.waiting = False
-            self._cancelled -= timer._cancelled
+        if self._cancelled:
+            self._stale.discard(moment)
+            self._cancelled -= sum(timer._cancelled for timer in timers)
         self._waiting -= len(timers)
         self._soon.extend(timers)
 

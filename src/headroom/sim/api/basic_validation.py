@@ -42,13 +42,7 @@ _WITH_TEMPLATE = ("Deployment", "ReplicaSet", "DaemonSet", "StatefulSet", "Job")
 def problems(obj: Json) -> Iterator[Problem]:
     """Everything that an API server refuses in an object, independent of its schema."""
     kind = str(obj.get("kind"))
-    name = dig(obj, "metadata", "name")
-    if name:
-        yield from _name(str(name), "metadata.name", short=kind in _SHORT_NAMES)
-    namespace = dig(obj, "metadata", "namespace")
-    if namespace:
-        yield from _name(str(namespace), "metadata.namespace", short=True)
-    yield from _labels(dig(obj, "metadata", "labels") or {}, "metadata.labels")
+    yield from metadata_problems(kind, obj)
     if kind in ("PersistentVolumeClaim", "PersistentVolume"):
         for field in ("storageClassName", "volumeName"):
             name = dig(obj, "spec", field)
@@ -63,6 +57,17 @@ def problems(obj: Json) -> Iterator[Problem]:
         spec = dig(obj, "spec", "template", "spec")
         yield from _pod(spec, f"{template}.spec")
         yield from _restarting(kind, dig(spec, "restartPolicy"), f"{template}.spec.restartPolicy")
+
+
+def metadata_problems(kind: str, obj: Json) -> Iterator[Problem]:
+    """What an API server refuses in the metadata of an object."""
+    name = dig(obj, "metadata", "name")
+    if name:
+        yield from _name(str(name), "metadata.name", short=kind in _SHORT_NAMES)
+    namespace = dig(obj, "metadata", "namespace")
+    if namespace:
+        yield from _name(str(namespace), "metadata.namespace", short=True)
+    yield from _labels(dig(obj, "metadata", "labels") or {}, "metadata.labels")
 
 
 def _restarting(kind: str, policy: Any, path: str) -> Iterator[Problem]:

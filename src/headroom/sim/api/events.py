@@ -7,13 +7,15 @@ about the same object is repeated, its count grows, as with the real event corre
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from headroom.sim.api.store import Store
-from headroom.sim.api.values import Json, Ref, dig, uid_of
+from headroom.sim.api.values import Json, Ref, dig
 
 NORMAL = "Normal"
 WARNING = "Warning"
+MOST_NAMES = 100_000
+"""How many names of repeated events a recorder keeps; then it calculates them again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +24,19 @@ class Recorder:
 
     store: Store
     component: str
+    _names: dict[tuple[str, str, str, str], Ref] = field(default_factory=dict)
 
     def record(self, about: Json, kind: str, reason: str, message: str) -> None:
         """Record an event about an object: `kind` is Normal or Warning."""
         meta = about["metadata"]
-        namespace = str(meta.get("namespace") or "default")
-        text = "\n".join((uid_of(about), kind, reason, message, self.component))
-        digest = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-        name = f"{meta['name']}.{digest}"
-        old = self.store.get(Ref("Event", namespace, name))
-        now = self.store.timestamp()
+        text = (str(meta.get("uid", "")), kind, reason, message)
+        known = self._names.get(text)
+        ref = known or self._name(meta, text)
+        if self.store.repeat_event(ref):
+            if known is None:
+                self._remember(text, ref)
+            return
+        old, now = self.store.get(ref), self.store.timestamp()
         if old is not None:
             count = int(dig(old, "count") or 1) + 1
             self.store.replace(old, {**old, "count": count, "lastTimestamp": now})
@@ -40,13 +45,13 @@ class Recorder:
             {
                 "apiVersion": "v1",
                 "kind": "Event",
-                "metadata": {"name": name, "namespace": namespace},
+                "metadata": {"name": ref.name, "namespace": ref.namespace},
                 "involvedObject": {
                     "apiVersion": about["apiVersion"],
                     "kind": about["kind"],
                     "name": meta["name"],
                     "namespace": meta.get("namespace", ""),
-                    "uid": uid_of(about),
+                    "uid": text[0],
                 },
                 "type": kind,
                 "reason": reason,
@@ -57,3 +62,16 @@ class Recorder:
                 "source": {"component": self.component},
             }
         )
+
+    def _name(self, meta: Json, text: tuple[str, str, str, str]) -> Ref:
+        """The name of the event of this text about the object with this metadata."""
+        whole = "\n".join((*text, self.component))
+        digest = hashlib.blake2b(whole.encode(), digest_size=8).hexdigest()
+        namespace = str(meta.get("namespace") or "default")
+        return Ref("Event", namespace, f"{meta['name']}.{digest}")
+
+    def _remember(self, text: tuple[str, str, str, str], ref: Ref) -> None:
+        """Keep the name of an event that is repeated; most events occur once."""
+        if len(self._names) >= MOST_NAMES:
+            self._names.clear()
+        self._names[text] = ref

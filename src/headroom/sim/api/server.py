@@ -8,9 +8,10 @@ a client on the network wait before they call.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from headroom.core.holds import Problem
 from headroom.core.objects import Pod
 from headroom.sim.api import (
     admission,
@@ -30,6 +31,7 @@ from headroom.sim.api import (
 from headroom.sim.api.decoder import pod_of
 from headroom.sim.api.kinds import Depth, Kind
 from headroom.sim.api.store import SERVER_FIELDS, Store
+from headroom.sim.api.templates import AdmittedSpecs
 from headroom.sim.api.values import Json, Ref, dig, drop, put, ref_of, uid_of
 from headroom.sim.errors import (
     ApiError,
@@ -48,6 +50,7 @@ class ApiServer:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.notes: dict[str, None] = {}
+        self._specs = AdmittedSpecs(store)
         self.acting = ""  # the operator that sends the current write, if any
         self.knows = 0  # the last version of a pod that it had been shown when it sent the write
 
@@ -66,16 +69,10 @@ class ApiServer:
             self._require_namespace(ref, kind)
         if self.store.get(ref) is not None:
             raise already_exists(kind, ref.name)
-        _check_sanity(kind, obj)
-        pod = None
         if kind is kinds.POD:
-            obj = claimgate.gated(admission.prioritized(obj, self.store.list), self.store)
-            obj = self._within_limits(admission.admit_pod(obj, self.store.timestamp()))
-            pod = _readable(obj)
-            self._check_quota(obj, pod)
-            for words in unmodelled.notes(obj):
-                self.note(words)
-        elif kind is kinds.NODE:
+            return self._create_pod(obj)
+        _check_sanity(kind, obj)
+        if kind is kinds.NODE:
             obj = nodes.registered(obj)
             if not dig(obj, "status", "capacity"):
                 self.note(f"{ref} has no status.capacity: no pod fits there")
@@ -84,6 +81,29 @@ class ApiServer:
         obj = schemas.checked(kind, obj, self.store.registry.catalogue)
         if kind is kinds.QUOTA and (ignored := quota.unmodelled(obj)):
             self.note(f"{ref}: not modelled in a ResourceQuota: {', '.join(ignored)}")
+        return self.store.insert(obj)
+
+    def _create_pod(self, given: Json) -> Json:
+        """Store a new pod after admission, which is shorter if its spec was admitted before."""
+        known = self._specs.find(given)
+        if known is not None:
+            _check_sanity(kinds.POD, given, basic_validation.metadata_problems("Pod", given))
+            prioritized: Json = {**given, "spec": known.prioritized}
+            if claimgate.gated(prioritized, self.store) is prioritized:
+                obj: Json = {**given, "spec": known.spec, "status": known.status}
+                pod = known.decoded(obj["metadata"])
+                if pod is not None:
+                    self._check_quota(obj, pod)
+                    return self.store.insert(obj, pod=pod)
+        _check_sanity(kinds.POD, given)
+        prioritized = admission.prioritized(given, self.store.list)
+        obj = claimgate.gated(prioritized, self.store)
+        obj = self._within_limits(admission.admit_pod(obj, self.store.timestamp()))
+        pod = _readable(obj)
+        self._check_quota(obj, pod)
+        for words in unmodelled.notes(obj):
+            self.note(words)
+        self._specs.note(given, prioritized["spec"], obj, pod)
         return self.store.insert(obj, pod=pod)
 
     def restore(self, obj: Json) -> Json:
@@ -285,8 +305,10 @@ def _is_over(meta: Json) -> bool:
     return bool(meta.get("deletionTimestamp")) and not waits
 
 
-def _check_sanity(kind: Kind, obj: Json) -> None:
-    found = [f"{problem.path}: {problem.message}" for problem in basic_validation.problems(obj)]
+def _check_sanity(kind: Kind, obj: Json, problems: Iterable[Problem] | None = None) -> None:
+    """Refuse an object with problems; by default all its parts are checked."""
+    problems = basic_validation.problems(obj) if problems is None else problems
+    found = [f"{problem.path}: {problem.message}" for problem in problems]
     if found:
         raise invalid(kind, str(dig(obj, "metadata", "name")), ", ".join(found))
 

@@ -75,6 +75,15 @@ class ObjectChange:
 Listener = Callable[[ObjectChange], None]
 
 
+@dataclass(slots=True)
+class _Repeats:
+    """The repetitions of an event since it was last read."""
+
+    last: datetime
+    count: int = 0
+    version: int = 0
+
+
 class Store:
     """All objects of the cluster."""
 
@@ -89,6 +98,7 @@ class Store:
         self._concerned: dict[tuple[str, int], tuple[Listener, ...]] = {}
         self._refs: dict[str, Ref] = {}
         self._version = 0
+        self._repeats: dict[Ref, _Repeats] = {}
         self._stamp: tuple[datetime | None, str] = None, ""
         self._stamp_at: datetime | None = None  # when it was last asked for
 
@@ -114,6 +124,8 @@ class Store:
         return format_time(self._now() + timedelta(seconds=seconds))
 
     def get(self, ref: Ref) -> Json | None:
+        if self._repeats and ref.kind == "Event" and ref in self._repeats:
+            self._write_repeats(ref)
         return self._objects[ref.kind].get((ref.namespace, ref.name))
 
     def by_uid(self, uid: str) -> Json | None:
@@ -122,6 +134,8 @@ class Store:
 
     def list(self, kind: str, namespace: str | None = None) -> Iterator[Json]:
         """All objects of a kind in order of creation; the store may change while they are read."""
+        if self._repeats and kind == "Event":
+            self._write_repeats(*self._repeats)
         for obj in tuple(self._objects[kind].values()):
             if namespace is None or obj["metadata"].get("namespace") == namespace:
                 yield obj
@@ -137,6 +151,8 @@ class Store:
 
         For pods, only for changes of these parts.
         """
+        if kind == "Event":
+            self._write_repeats(*self._repeats)
         self._listeners[kind].append((listener, parts))
         self._concerned.clear()
 
@@ -204,6 +220,37 @@ class Store:
         self._tell(ObjectChange(Verb.MODIFIED, ref, stored, old, self.registry, STATUS))
         return stored
 
+    def repeat_event(self, ref: Ref) -> bool:
+        """Count that an event has occurred again; False if it must be written as a change.
+
+        The event gets its new count, time and version when it is read. If somebody watches changes
+        of events, or there is no such event, nothing is counted.
+        """
+        known = self._repeats.get(ref)
+        if known is None:
+            if any(parts != COMING for _, parts in self._listeners["Event"]):
+                return False
+            if (ref.namespace, ref.name) not in self._objects["Event"]:
+                return False
+            known = self._repeats[ref] = _Repeats(self._now())
+        self._version += 1
+        known.count += 1
+        known.last = self._now()
+        known.version = self._version
+        return True
+
+    def _write_repeats(self, *refs: Ref) -> None:
+        """Write the repetitions of these events, which were only counted so far."""
+        events = self._objects["Event"]
+        for ref in refs:
+            known = self._repeats.pop(ref)
+            old = events[ref.namespace, ref.name]
+            stored = Stored(old)
+            stored["count"] = int(old.get("count") or 1) + known.count
+            stored["lastTimestamp"] = format_time(known.last.replace(microsecond=0))
+            stored["metadata"] = {**old["metadata"], "resourceVersion": str(known.version)}
+            events[ref.namespace, ref.name] = stored
+
     def remove(self, old: Json) -> None:
         ref = ref_of(old)
         del self._objects[ref.kind][ref.namespace, ref.name]
@@ -221,6 +268,8 @@ class Store:
 
     def forget(self, ref: Ref) -> Json | None:
         """Remove an object without a change event, and return it."""
+        if self._repeats and ref.kind == "Event" and ref in self._repeats:
+            self._write_repeats(ref)
         found = self._objects[ref.kind].pop((ref.namespace, ref.name), None)
         if found is not None:
             del self._refs[uid_of(found)]

@@ -16,12 +16,11 @@ from headroom.core.objects import Pod
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import changed_pod
 from headroom.sim.api.store import ObjectChange, Verb
-from headroom.sim.api.values import Json, Ref, dig, ref_of
+from headroom.sim.api.values import Json, Ref, dig
 from headroom.sim.controllers.autoscaler_binpack import Packing, missing_daemons, stand_in
-from headroom.sim.controllers.autoscaler_cache import AutoscalerCache
+from headroom.sim.controllers.autoscaler_cache import AutoscalerCache, StuckPod
 from headroom.sim.controllers.autoscaler_fleet import Fleet
 from headroom.sim.controllers.autoscaler_model import Model
-from headroom.sim.controllers.autoscaler_rules import is_stuck
 from headroom.sim.controllers.autoscaler_scale_down import ScaleDown
 from headroom.sim.controllers.base import Controller
 from headroom.sim.pools import KARPENTER, Autoscaling, Pool
@@ -61,7 +60,7 @@ class Autoscaler(Controller):
         if node:
             self._scale_down.look_again(node)
             self._shrink_soon()
-        elif change.verb is not Verb.DELETED and is_stuck(change.obj, self._behaviour):
+        elif change.verb is not Verb.DELETED and self._cache.is_stuck(change.ref):
             self._soon(_GROW)
 
     def _on_budget(self, _: ObjectChange) -> None:
@@ -109,7 +108,7 @@ class Autoscaler(Controller):
 
     def _grow(self) -> None:
         """Order the machines that pods which fit nowhere need."""
-        stuck = [obj for obj in self._cache.unbound() if is_stuck(obj, self._behaviour)]
+        stuck = self._cache.stuck()
         if not stuck:
             return
         model = self._cache.standing()
@@ -117,18 +116,24 @@ class Autoscaler(Controller):
             self._fleet.imagine_booting(model)
             self._order_for(stuck, model)
 
-    def _order_for(self, stuck: Sequence[Json], model: Model) -> None:
-        decoded = [(obj, self._cache.pods[ref_of(obj)]) for obj in stuck]
+    def _order_for(self, stuck: Sequence[StuckPod], model: Model) -> None:
         if self._behaviour.profile == KARPENTER:
-            self._pack(decoded, model)
+            self._pack([(each.obj, each.pod) for each in stuck], model)
             return
         # Among equals the oldest first, as the scheduler does; the store has that order.
-        for obj, pod in sorted(decoded, key=lambda each: -each[1].priority):
-            if self._cache.refused(pod):
-                continue  # It waits for a volume; a machine would not help.
-            if not model.place(pod) and not self._order(obj, pod, model):
-                words = _ALL_FULL if self._fleet.is_full() else _NO_POOL
-                self.recorder.record(obj, "Normal", "NotTriggerScaleUp", words)
+        refused: set[tuple[object, ...] | None] = set()  # the shapes that nothing is left for
+        for each in sorted(stuck, key=_least_important_last):
+            if each.shape not in refused:
+                if self._cache.refused(each.pod):
+                    continue  # It waits for a volume; a machine would not help.
+                if model.place(each.pod) or self._order(each.obj, each.pod, model):
+                    continue
+                if not self._fleet.is_full():
+                    self.recorder.record(each.obj, "Normal", "NotTriggerScaleUp", _NO_POOL)
+                    continue
+                if each.shape is not None and not model.has_pod_rules():
+                    refused.add(each.shape)  # No room is added any more in this scan.
+            self.recorder.record(each.obj, "Normal", "NotTriggerScaleUp", _ALL_FULL)
 
     def _pack(self, decoded: Sequence[tuple[Json, Pod]], model: Model) -> None:
         """Order as Karpenter does: first all pods are packed, then the machines are chosen."""
@@ -164,6 +169,10 @@ class Autoscaler(Controller):
                 return True
             model.remove_node(name)
         return False
+
+
+def _least_important_last(stuck: StuckPod) -> int:
+    return -stuck.pod.priority
 
 
 def _of_daemon_set(pod: Pod) -> bool:

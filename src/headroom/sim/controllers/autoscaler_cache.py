@@ -5,17 +5,32 @@ It keeps one model of the cluster (`autoscaler_model`), on which a scan can simu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from headroom.core.objects import Namespace, Pod
+from headroom.scheduling.pod_shapes import shape_key
 from headroom.scheduling.state import ClusterState
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import changed_node, changed_pod, node_of, pod_of
 from headroom.sim.api.store import ObjectChange, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of
 from headroom.sim.controllers.autoscaler_model import Model
+from headroom.sim.controllers.autoscaler_rules import is_stuck
 from headroom.sim.pools import AutoscalerBehaviour
 from headroom.sim.scheduler.volumes import VolumeView
+
+
+@dataclass(frozen=True, slots=True)
+class StuckPod:
+    """A pod that fits nowhere, as it is stored and as a core value.
+
+    Pods with equal shapes fit on the same machines; without a shape, more than machines matters.
+    """
+
+    obj: Json
+    pod: Pod
+    shape: tuple[object, ...] | None
 
 
 class AutoscalerCache:
@@ -29,9 +44,11 @@ class AutoscalerCache:
         self._volumes = VolumeView(stage, "autoscaler", changed)
         self.pods = {ref_of(obj): pod_of(obj) for obj in self._store.list("Pod")}
         self.nodes = {ref_of(obj).name: node_of(obj) for obj in self._store.list("Node")}
-        self._unbound: dict[Ref, None] = {
-            ref: None for ref, pod in self.pods.items() if not pod.node
-        }
+        self._behaviour = behaviour
+        self._unbound: dict[Ref, StuckPod | None] = {}
+        for obj in self._store.list("Pod"):
+            if not pod_of(obj).node:
+                self._unbound[ref_of(obj)] = self._judged(obj, pod_of(obj))
         self._standing: Model | None = None
         self._store.listen("Namespace", self._namespace_changed)
 
@@ -45,7 +62,7 @@ class AutoscalerCache:
         if gone or pod.node:
             self._unbound.pop(change.ref, None)
         else:
-            self._unbound[change.ref] = None
+            self._unbound[change.ref] = self._judged(change.obj, pod)
         if self._standing is not None and self._counts(pod):
             self._standing.follow(pod, gone)
 
@@ -61,9 +78,18 @@ class AutoscalerCache:
         if self._standing is not None:
             self._standing.follow_node(node, gone)
 
-    def unbound(self) -> Iterator[Json]:
-        """The pods without a node, the oldest first."""
-        return (obj for obj in map(self._store.get, tuple(self._unbound)) if obj is not None)
+    def is_stuck(self, ref: Ref) -> bool:
+        """Whether a pod is unschedulable and may request a node."""
+        return self._unbound.get(ref) is not None
+
+    def stuck(self) -> list[StuckPod]:
+        """The pods that are unschedulable and may request a node, the oldest first."""
+        return [each for each in self._unbound.values() if each is not None]
+
+    def _judged(self, obj: Json, pod: Pod) -> StuckPod | None:
+        if not is_stuck(obj, self._behaviour):
+            return None
+        return StuckPod(obj, pod, shape_key(pod))
 
     def model(self) -> Model:
         """The current cluster without pods below the cutoff.

@@ -95,6 +95,10 @@ class Model:
         self.put(pod, found.node)
         return found.node
 
+    def has_pod_rules(self) -> bool:
+        """Whether pods here have rules about other pods, so that more than requests matters."""
+        return bool(self.state.terms.repelling or self.state.terms.attracting)
+
     def place_first(self, pod: Pod, but: frozenset[str]) -> str:
         """Place a pod on the first node by name that it fits on, except these."""
         wish, _ = self._volumes.judged(_unplaced(pod))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from random import Random
@@ -18,6 +18,7 @@ WORKLOAD = "sim.headroom.dev/workload"
 CLASS_LABEL = "sim.headroom.dev/class"
 TRACE_LABEL = "sim.headroom.dev/trace"
 KIND = "Trace"  # the kind of the workload that pods of a trace count as
+MOST_SPECS = 256
 SHAPE: Mapping[str, str] = {"cpu": "100m", "memory": "128Mi"}
 
 
@@ -40,6 +41,7 @@ class PodTrace:
     last: float = 0.0
     pods: int = 0
     clock: bool = False
+    _specs: dict[tuple[str, str], Json] = field(default_factory=dict, compare=False, repr=False)
 
     def origin(self, start: datetime) -> float:
         """The second of the trace at which a run with this start time begins."""
@@ -76,8 +78,18 @@ class PodTrace:
             "apiVersion": "v1",
             "kind": "Pod",
             "metadata": {**metadata, **whole},
-            "spec": _spec(self.template.get("spec") or {}, arrival),
+            "spec": self._spec(arrival),
         }
+
+    def _spec(self, arrival: Arrival) -> Json:
+        """The spec of a pod; lines with the same values share it."""
+        values = (arrival.cpu, arrival.memory)
+        found = self._specs.get(values)
+        if found is None:
+            if len(self._specs) >= MOST_SPECS:
+                self._specs.clear()
+            found = self._specs[values] = _spec(self.template.get("spec") or {}, arrival)
+        return found
 
 
 def _spec(given: Json, arrival: Arrival) -> Json:

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from headroom.sim.api.store import ObjectChange, Store, Verb
+from headroom.sim.api.store import COMING, GOING, ObjectChange, Store, Verb
 from headroom.sim.api.values import Ref, dig, uid_of
 from headroom.sim.loop import SimClock
 
@@ -32,8 +32,8 @@ class PastEvents:
         self._gone: deque[tuple[float, str]] = deque()
         for event in store.list("Event"):
             self._on_event(store.as_added(event))
-        store.listen("Event", self._on_event)
-        store.listen("Pod", self._on_pod)
+        store.listen("Event", self._on_event, COMING)
+        store.listen("Pod", self._on_pod, GOING)
 
     def _on_event(self, change: ObjectChange) -> None:
         about = dig(change.obj, "involvedObject") or {}

@@ -10,10 +10,10 @@ from __future__ import annotations
 from asyncio import TimerHandle
 from random import Random
 
-from headroom.core.objects import Key, Pod
+from headroom.core.objects import Pod
 from headroom.scheduling.choose import ChosenNode, Unschedulable
 from headroom.scheduling.filters import refused
-from headroom.scheduling.pod_shapes import KnownRefusal, KnownShapes
+from headroom.scheduling.pod_shapes import KnownRefusal, KnownShapes, PodShape
 from headroom.scheduling.preempt import Futile, Preemption, explanation, preempt
 from headroom.scheduling.reasons import NODE_AFFINITY_CONFLICT
 from headroom.sim.actor_context import ActorContext
@@ -38,9 +38,9 @@ class Scheduler:
         self._random = Random(f"{stage.seed}/scheduler/tie")
         self._writer = SchedulerWriter(stage)
         self._start = 0
+        self._end = 0.0  # of the cycle that is running
         self._retry: TimerHandle | None = None
         self._flush: TimerHandle | None = None
-        self._seen: dict[Key, int] = {}
         self._busy = True  # until everything that existed at the start was received
         self.view = View(stage, self._kick)
         self._shapes = KnownShapes(self.view.state)
@@ -55,26 +55,39 @@ class Scheduler:
         """Start the next cycle if none is running and a pod can be tried."""
         if self._busy:
             return
-        queue = self.view.queue
-        entry = queue.pop(self._loop.time())
+        entry = self._begin()
+        if entry is not None:
+            self._loop.set_timer(self._end, self._decide, entry)
+
+    def _begin(self) -> QueuedPod | None:
+        """Begin the cycle of the next pod, which ends at `_end`; None if no pod can be tried."""
+        entry = self.view.queue.pop(self._loop.time())
         if entry is None:
             self._arm_retry()
-            return
+            return None
         self._busy = True
         self.view.freeze()
-        self._loop.call_later(self._cycle(), self._decide, entry)
+        self._end = round(self._loop.time() + self._cycle(), DIGITS)
+        return entry
 
     def _decide(self, entry: QueuedPod) -> None:
-        if self.view.queue.get(entry.pod.key) is entry:
-            self._place(entry)
-        self.view.thaw()
-        self._arm_flush()
-        self._next()
+        """End a cycle, and go on with the next ones as long as nothing else happens before."""
+        upcoming: QueuedPod | None = entry
+        while upcoming is not None:
+            if self.view.queue.get(upcoming.pod.key) is upcoming:
+                self._place(upcoming)
+            self.view.thaw()
+            self._arm_flush()
+            self._busy = False
+            upcoming = self._begin()
+            if upcoming is not None and not self._loop.jump_to(self._end):
+                self._loop.set_timer(self._end, self._decide, upcoming)
+                return
 
     def _place(self, entry: QueuedPod) -> None:
         for what in entry.pod.unjudged:  # Device claims have no effect on its placement.
             self._stage.server.note(f"Pod/{entry.pod.key}: placed as if it had no {what}")
-        known = self._shapes.refused(entry.pod, self._start)
+        known = self._shapes.refused(entry.pod, self._start, self._shape_of(entry))
         if known is not None:
             self._start = known[1]
             self._random.randrange(_OFFSETS)  # as in preemption: keeps the sequence
@@ -89,11 +102,16 @@ class Scheduler:
         self._start = answer.next_start
         if isinstance(answer, ChosenNode):
             self.view.queue.remove(pod.key)
-            self._seen.pop(pod.key, None)
             self.view.assume(pod, answer.node)
             self._writer.later(self._bind, entry, answer.node)
         else:
             self._fail(entry, answer)
+
+    def _shape_of(self, entry: QueuedPod) -> PodShape | None:
+        """The own shape of a pod, found once: a pod may be tried thousands of times."""
+        if entry.shape is None or entry.shape[0] is not entry.pod:
+            entry.shape = entry.pod, self._shapes.own(entry.pod)
+        return entry.shape[1]
 
     def _bind(self, entry: QueuedPod, node: str, tries: int = _BINDING_TRIES) -> None:
         pod = entry.pod
@@ -139,6 +157,7 @@ class Scheduler:
         why = KnownRefusal(frozenset(answer.reasons), message)
         if isinstance(outcome, Futile) and not found.refused:
             self._shapes.remember(pod, why)
+            entry.shape = None  # the one that was remembered may be another object
         self._put_to_sleep(entry, why, outcome)
 
     def _put_to_sleep(
@@ -146,12 +165,16 @@ class Scheduler:
     ) -> None:
         """Let a pod wait for a change; without an outcome no nomination is written."""
         pod = entry.pod
-        self._seen[pod.key] = self.view.changes
+        entry.seen = self.view.changes
         self.view.queue.fail(entry, why.reasons, self._loop.time())
-        self._writer.tell_failure(pod, why.message)
+        obj = self._writer.tell_failure(pod, why.message)
         nominated = "" if outcome is None else self._nominate(pod, outcome)
+        if not nominated and entry.reported is obj and entry.report == why.message:
+            return
         if self._writer.needs_report(pod, why.message, nominated):
             self._writer.later(self._writer.report, pod, why.message, nominated)
+        elif not nominated:
+            entry.reported, entry.report = obj, why.message
 
     def _nominate(self, pod: Pod, outcome: Preemption | Futile) -> str:
         """Nominate the pod to the node of its victims, and evict them."""
@@ -188,7 +211,8 @@ class Scheduler:
         """Retry unschedulable pods after five minutes, if anything has changed since."""
         if self._flush is not None:
             return
-        missed = [e.failed_at for e in self.view.queue.asleep() if self._has_missed(e)]
+        oldest = self.view.queue.longest_asleep()
+        missed = [entry.failed_at for entry in oldest if self._has_missed(entry)]
         if missed:
             due = max(self._loop.time(), min(missed) + self._stage.settings.flush_after)
             self._flush = self._loop.call_at(due, self._flush_now)
@@ -200,4 +224,4 @@ class Scheduler:
         self._arm_flush()
 
     def _has_missed(self, entry: QueuedPod) -> bool:
-        return self._seen.get(entry.pod.key, 0) != self.view.changes
+        return entry.seen != self.view.changes

@@ -102,12 +102,19 @@ class View:
         if left:
             self._blocked[key] = left
 
-    def wake(self, helps: Callable[[QueuedPod], bool]) -> None:
-        """Retry unschedulable pods that a change may help."""
+    def wake(
+        self,
+        helps: Callable[[QueuedPod], bool] | None = None,
+        among: Callable[[frozenset[str]], bool] | None = None,
+    ) -> None:
+        """Retry unschedulable pods that a change may help, by their reasons or one by one."""
         self.queue.wake(
-            lambda entry: not self._is_blocked(entry.pod.key) and helps(entry), self._loop.time()
+            self._unblocked(helps) if self._blocked else helps, self._loop.time(), among
         )
         self._kick()
+
+    def _unblocked(self, helps: Callable[[QueuedPod], bool] | None) -> Callable[[QueuedPod], bool]:
+        return lambda entry: not self._is_blocked(entry.pod.key) and (helps is None or helps(entry))
 
     def _is_blocked(self, key: Key) -> bool:
         """As in kube-scheduler, a last victim that is deleted by itself does not block the pod."""
@@ -173,7 +180,7 @@ class View:
         # As in kube-scheduler, a pod that it bound itself is added with its event.
         if assumed or before is None or before.labels != pod.labels:
             self.changes += 1
-            self.wake(lambda entry: not entry.reasons.isdisjoint(_BY_COMPANY))
+            self.wake(among=_failed_by_company)
         elif before.requests != pod.requests:
             self._pod_left()
 
@@ -203,11 +210,11 @@ class View:
     def _unnominate(self, pod: Pod) -> None:
         self.state.unnominate(pod.key)
         self.changes += 1
-        self.wake(lambda entry: entry.pod.priority <= pod.priority and _needs_room(entry))
+        self.wake(lambda entry: entry.pod.priority <= pod.priority, _need_room)
 
     def _pod_left(self) -> None:
         self.changes += 1
-        self.wake(_needs_room)
+        self.wake(among=_need_room)
 
     def _on_node(self, change: ObjectChange) -> None:
         node = changed_node(change)
@@ -221,12 +228,12 @@ class View:
         self.state.set_node(node)
         if before is None or _offers_otherwise(before, node):
             self.changes += 1
-            self.wake(lambda entry: True)
+            self.wake()
 
     def _remove_node(self, name: str) -> None:
         self.state.remove_node(name)
         self.changes += 1
-        self.wake(lambda entry: not entry.reasons.isdisjoint(_BY_COMPANY))
+        self.wake(among=_failed_by_company)
 
     def _on_namespace(self, change: ObjectChange) -> None:
         namespace = change.thing
@@ -261,9 +268,14 @@ def _concerns_a_scheduler(change: ObjectChange) -> bool:
     return change.verb is not Verb.DELETED or not changed_pod(change).finished
 
 
-def _needs_room(entry: QueuedPod) -> bool:
+def _need_room(why: frozenset[str]) -> bool:
     """Whether a deleted pod could help: not if the nodes themselves were the reason."""
-    return not entry.reasons <= _BY_NODE_ALONE
+    return not why <= _BY_NODE_ALONE
+
+
+def _failed_by_company(why: frozenset[str]) -> bool:
+    """Whether pods failed because of other pods, so that new pods or fewer nodes could help."""
+    return not why.isdisjoint(_BY_COMPANY)
 
 
 def _wants_otherwise(before: Pod, after: Pod) -> bool:

@@ -60,10 +60,12 @@ class SchedulerWriter:
                 marks = {"metadata": {"annotations": {SELECTED_NODE: node}}}
                 self._stage.server.merge_patch(ref, marks)
 
-    def tell_failure(self, pod: Pod, message: str) -> None:
+    def tell_failure(self, pod: Pod, message: str) -> Json | None:
+        """Record an event that a pod fits nowhere, and return the pod as it is stored."""
         obj = self._current(pod)
         if obj is not None:
             self._recorder.record(obj, WARNING, "FailedScheduling", message)
+        return obj
 
     def needs_report(self, pod: Pod, message: str, nominated: str) -> bool:
         """Whether the API server does not have this result yet."""

@@ -17,11 +17,12 @@ from typing import Any, cast
 import msgspec
 
 from headroom.core.names import BESIDE_LABEL
-from headroom.core.objects import Pod
-from headroom.wire.objects.metadata import spelled_labels
-from headroom.wire.objects.podjson import JsonObject, PodCondition
+from headroom.core.objects import Key, Pod
+from headroom.wire.errors import DecodeError
+from headroom.wire.objects.metadata import annotations_of, labels_of, owners_of, spelled_labels
+from headroom.wire.objects.podjson import JsonObject, Metadata, PodCondition
 from headroom.wire.objects.pods import preempted, unschedulable
-from headroom.wire.objects.reader import Time
+from headroom.wire.objects.reader import Reader, Time
 from headroom.wire.times import bounded
 
 Json = Mapping[str, Any]
@@ -41,6 +42,7 @@ _READ = (
     "annotations",
     "ownerReferences",
 )
+_read_metadata = Reader(Metadata)
 _ROOM = ("resources", "allocatedResources")
 
 
@@ -107,6 +109,31 @@ def pod_in_phase(pod: Pod, old: Json, new: Json, **changes: Any) -> Pod | None:
 def born(pod: Pod, uid: str, version: str, created: datetime) -> Pod:
     """A pod that was read before it was stored, as it is stored."""
     return pod_with(pod, uid=uid, version=version, created=bounded(created))
+
+
+def pod_like(pod: Pod, metadata: Json) -> Pod | None:
+    """Read a pod that has spec and status in common with a pod that was read already.
+
+    None: the whole must be read. Neither may have gates or volumes, which depend on more.
+    """
+    try:
+        read = _read_metadata(msgspec.json.encode(metadata))
+        labels = labels_of(read)
+        if any(name.startswith(BESIDE_LABEL) for name in labels):
+            return None
+        return pod_with(
+            pod,
+            key=Key(intern(read.namespace or ""), read.name or ""),
+            uid=read.uid or "",
+            version=read.resource_version or "",
+            labels=labels,
+            annotations=annotations_of(read),
+            owners=owners_of(read),
+            created=bounded(read.creation_timestamp),
+            deleted=bounded(read.deletion_timestamp),
+        )
+    except (TypeError, ValueError, msgspec.MsgspecError, DecodeError):
+        return None
 
 
 def _node(pod: Pod, old: Any, new: Any) -> str | None:
