@@ -7,6 +7,7 @@ from dataclasses import replace
 from headroom.core.actions import (
     Action,
     Bind,
+    CreateGuardian,
     DeletePod,
     MoveLatch,
     Nominate,
@@ -184,6 +185,25 @@ def test_a_hold_whose_owner_may_not_have_it_goes_elsewhere_and_the_owner_with_it
     play.run(30)
     assert play.pod("owner").node == "b"
     assert play.ours("latch") == []
+
+
+def test_what_owners_return_while_a_latch_stands_is_held_again_soon() -> None:
+    """The latch waits for a guardian of the hold, and the hold must not wait for its end."""
+    for taken in (1, 2):  # With one, the latch keeps a part of the hold; with two, nothing.
+        play = shared()
+        play.put(owner("first", cpu=1))
+        play.run()
+        play.answer = lambda action: (
+            Unavailable("timed out") if isinstance(action, CreateGuardian) else None
+        )
+        play.put(owner("next", cpu=taken))
+        play.run(0.2, scheduling=False)
+        assert play.pod("next").node == "a"
+        play.answer = None
+        play.toy.remove(play.pod("first"))
+        play.run(10, scheduling=False)
+        kept = [each.requests["cpu"] for each in play.ours("guardian")]
+        assert (kept, play.ours("latch")) == ([3000 - 1000 * taken], [])
 
 
 def test_a_latch_that_came_after_the_end_of_its_guardian_is_not_trusted_at_once() -> None:

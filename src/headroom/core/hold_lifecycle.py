@@ -366,8 +366,10 @@ def _make(
     if view.fenced and (view.passing if not view.grows else not status.owners):
         return HoldDecision(status)  # Nobody else can have it; in a moment it can be put back.
     if status.owners and view.node and view.grows and not view.trouble:
-        begin = grow(hold, view.node, size, policy.namespace)
-        return HoldDecision(status, begin if view.latched is None else None)
+        if view.latched is None:
+            return HoldDecision(status, grow(hold, view.node, size, policy.namespace))
+        part = _common(size, view.latched)  # The rest when this latch is gone.
+        return HoldDecision(status, put_back(hold, view.node, part) if part else None)
     pin = view.node if status.owners else hold.template.node
     create = CreateGuardian(guardian_name(hold), hold, size, node=pin)
     return HoldDecision(status, Sequence(Work.HOLD, (hold_subject(hold.parent),), ((create,),)))

@@ -129,7 +129,7 @@ def _is_due(ledger: Ledger, hold: Hold, latch: Pod) -> bool:
 
 
 def _is_bare(ledger: Ledger, hold: Hold, latch: Pod) -> bool:
-    """Whether a hold says that it is held on the node of a latch, and has no guardian there.
+    """Whether a hold says that it is held on the node of a latch, and only the latch keeps it.
 
     It says so until the API server has taken the status that says otherwise. A node without a place
     for one more pod keeps its room by itself.
@@ -141,7 +141,10 @@ def _is_bare(ledger: Ledger, hold: Hold, latch: Pod) -> bool:
     told = hold.status.phase == "Available" and hold.status.node == node
     if not (told or telling) or any(pod.node == node for pod in ledger.guardians_of(hold)):
         return False
-    return bool(to_keep(hold, ledger.claimants_of(hold)))
+    owners = (ledger.pods.get(line.owner) for line in claims_on(latch))
+    given = (pod.requests for pod in owners if pod is not None and pod.node == node)
+    kept = latch.requests.minus(sum(given, EMPTY))
+    return bool(kept and to_keep(hold, ledger.claimants_of(hold)))
 
 
 def _holds_of(ledger: Ledger, latch: Pod) -> list[Hold]:
