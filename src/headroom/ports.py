@@ -19,7 +19,7 @@ from headroom.core.eviction.budgets import Budget
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Namespace, Node, Parent, Pod
-from headroom.core.quotas.limits import Quota
+from headroom.core.quotas.quota import Quota
 
 Thing = (
     Pod

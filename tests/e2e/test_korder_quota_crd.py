@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from headroom.core.quotas.limits import QuotaBounds
-from headroom.core.quotas.statuses import Account, status_of
+from headroom.core.quotas.quota import Account
 from headroom.dialects.korder.quotas import decode_quota
 from headroom.dialects.korder.quotaschema import quota_definition
 from headroom.dialects.korder.quotastatus import status_json
+from headroom.dialects.korder.rules.limits import QuotaBounds
+from headroom.dialects.korder.rules.quota_status import status_of
 from testbed.api import ApiFailure
 from testbed.controlplane import ControlPlane
 from tests.builders import NOON
@@ -65,6 +66,6 @@ def test_the_type_of_a_scope_stays(plane: ControlPlane) -> None:
 def test_the_status_that_we_write_is_the_one_that_is_shown(plane: ControlPlane) -> None:
     limits = {"tickets": 3, "reserved.cpu": "10500m", "max-duration": "24h"}
     quota = decode_quota.plain(plane.api.create(QUOTAS, Case("shown", {"hard": limits}).quota()))
-    status = status_of(quota, Account(QuotaBounds(quota.hard, window="office")), NOON)
+    status = status_of(quota, QuotaBounds(quota.hard, window="office"), Account(), NOON)
     plane.api.patch(f"{QUOTAS}/shown/status", {"status": status_json(status)})
     assert decode_quota.plain(plane.api.get(f"{QUOTAS}/shown")).status == status

@@ -12,14 +12,16 @@ from headroom.core.headrooms.headrooms import Headroom, Slot
 from headroom.core.holds import Hold, HoldStatus, PodTemplate
 from headroom.core.objects import Condition, Namespace, Parent
 from headroom.core.policy import Policy
-from headroom.core.quotas.limits import Ceiling, Quota, QuotaStatus, Scope
+from headroom.core.quotas.quota import Quota
 from headroom.core.sizes.replicas import NOTHING
 from headroom.core.subjects import Topic, hold_subject
 from headroom.core.tickets.values import Tenure
+from headroom.dialects.korder.rules.limits import Ceiling, QuotaStatus, Scope
+from headroom.dialects.korder.rules.quota import KorderQuota
+from headroom.engine import quotas
 from headroom.engine.agenda import Agenda
 from headroom.engine.doors.book import DoorBook
 from headroom.engine.ledger import Ledger
-from headroom.engine.quotas import QuotaBook
 from headroom.engine.status_writer import StatusWriter, quota_subject
 from tests.builders import NOON, Amount, pod
 
@@ -27,14 +29,14 @@ VERSION = "core.korder.dev/v1alpha1"
 HOUR = timedelta(hours=1)
 
 
-def quota(name: str = "team", scope: Scope | None = None, **parts: Any) -> Quota:
+def quota(name: str = "team", scope: Scope | None = None, **parts: Any) -> KorderQuota:
     """A quota for the cluster; `cpu=10` is reserved.cpu in cores, `orders` and `tickets` counts."""
     amounts: dict[str, int] = {
         each: parts.pop(each) for each in ("orders", "tickets") if each in parts
     }
     if "cpu" in parts:
         amounts["reserved.cpu"] = parts.pop("cpu") * 1000
-    return Quota(
+    return KorderQuota(
         Parent(VERSION, "Quota", "", name, uid=parts.pop("uid", f"uid-of-{name}")),
         scope=scope or Scope(),
         hard=Ceiling(amounts, parts.pop("longest", None)),
@@ -68,18 +70,17 @@ def order(name: str, namespace: str = "shop", **parts: Any) -> Headroom:
 
 
 class Desk:
-    """The book of quotas, an agenda, and a moment; statuses are taken as they are written."""
+    """A ledger with quotas, and a moment; statuses are taken as they are written."""
 
-    def __init__(self, *quotas: Quota) -> None:
+    def __init__(self, *seen: KorderQuota) -> None:
         self.agenda = Agenda()
-        ledger = Ledger(Policy(), self.agenda)
-        self.writer = StatusWriter(ledger, DoorBook(ledger))
-        self.namespaces: dict[str, Namespace] = {}
-        self.book = QuotaBook(self.agenda, self.namespaces)
+        self.ledger = Ledger(Policy(), self.agenda)
+        self.writer = StatusWriter(self.ledger, DoorBook(self.ledger))
+        self.namespaces = self.ledger.namespaces
         self.now = NOON
         self._shown: dict[str, QuotaStatus] = {}
-        for each in quotas:
-            self.book.see_quota(each)
+        for each in seen:
+            quotas.see_quota(self.ledger, each)
 
     def wants(self, *things: Hold | Headroom) -> list[bool]:
         """Who of these gets room, asked for in turn."""
@@ -88,19 +89,26 @@ class Desk:
     def why(self, thing: Hold | Headroom) -> str | None:
         """Why there is no room for a thing, or None."""
         subject = hold_subject(thing.parent)
-        self.book.begin(self.now)
-        self.book.asks_anew(subject)
-        refusal = self.book.refusal(thing, self.now)
-        self.book.answered(thing, subject, refusal)
+        if not self.ledger.began:
+            self.ledger.began = True
+            quotas.begin(self.ledger, self.now)
+        quotas.asks_anew(self.ledger, subject)
+        refusal = quotas.refusal(self.ledger, thing, self.now)
+        quotas.answered(self.ledger, thing, subject, refusal)
         return refusal.why if refusal is not None else None
 
     def label(self, namespace: str, labels: Mapping[str, str]) -> None:
         self.namespaces[namespace] = Namespace(namespace, labels)
-        self.book.relabelled()
+        quotas.relabelled(self.ledger)
+
+    def order(self, headroom: Headroom) -> None:
+        """The watch shows an object that wants slots."""
+        self.ledger.slots.headrooms[headroom.parent.whole] = headroom
+        quotas.see_headroom(self.ledger, headroom, self.now)
 
     def actions(self, name: str = "team") -> list[Action]:
         """What a quota has us write now."""
-        sequences = self.book.look(name, self.writer, self.now)
+        sequences = quotas.look(self.ledger, name, self.writer, self.now)
         return [action for each in sequences for step in each.steps for action in step]
 
     def status(self, name: str = "team") -> QuotaStatus:
@@ -116,12 +124,12 @@ class Desk:
     def see(self, quota: Quota) -> None:
         """The watch shows a quota."""
         self.writer.note(quota_subject(quota.parent), quota.parent.uid, quota.status)
-        self.book.see_quota(quota)
+        quotas.see_quota(self.ledger, quota)
 
     def take(self, action: WriteQuotaStatus) -> None:
         """Take a status as the API server does, and show it."""
         self._shown[action.parent.name] = action.status
-        shown = self.book._quotas[action.parent.name]
+        shown = self.ledger.quotas[action.parent.name]
         self.see(replace(shown, status=action.status))
         self.writer.done(action, self.now)
 

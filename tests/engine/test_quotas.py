@@ -9,9 +9,10 @@ from fractions import Fraction
 from headroom.core.actions import SetFinalizers, Tell, WriteQuotaStatus
 from headroom.core.holds import HoldStatus, Problem
 from headroom.core.objects import Condition, LabelSelector, Requirement
-from headroom.core.quotas.hours import parse_hours
-from headroom.core.quotas.limits import Ceiling, QuotaShare, Scope, TimeWindow
 from headroom.core.tickets.values import Chronicle, Membership
+from headroom.dialects.korder.rules.hours import parse_hours
+from headroom.dialects.korder.rules.limits import Ceiling, QuotaShare, Scope, TimeWindow
+from headroom.engine import quotas
 from tests.builders import NOON
 from tests.engine.quota_builder import HOUR, Desk, order, quota, ticket
 from tests.subjects import subject
@@ -84,8 +85,8 @@ def test_a_namespace_that_is_gone_leaves_nothing_behind() -> None:
     desk.label("shop", {"team": "a"})
     desk.wants(ticket("a"))
     desk.namespaces.clear()
-    desk.book.relabelled()
-    desk.book.lose(ticket("a").parent)
+    quotas.relabelled(desk.ledger)
+    quotas.lose(desk.ledger, ticket("a").parent)
     assert desk.used() == {}
 
 
@@ -103,7 +104,7 @@ def test_objects_are_found_by_their_own_labels() -> None:
 def test_a_ticket_that_is_relabelled_counts_elsewhere() -> None:
     desk = Desk(quota(cpu=2, scope=BY_LABEL))
     desk.wants(ticket("a", labels={"team": "a"}))
-    desk.book.see_ticket(ticket("a", labels={"team": "b"}))
+    quotas.see_hold(desk.ledger, ticket("a", labels={"team": "b"}))
     assert desk.used() == {}
 
 
@@ -137,16 +138,16 @@ def test_orders_take_seats_the_oldest_first() -> None:
     young = order("a", created=NOON + HOUR)
     old = order("b", created=NOON)
     for each in (young, old):
-        desk.book.see_order(each, desk.now)
+        desk.order(each)
     assert desk.wants(young, old) == [False, True]
-    desk.book.lose(old.parent)
+    quotas.lose(desk.ledger, old.parent)
     assert desk.wants(young) == [True]
 
 
 def test_an_order_that_is_deleted_gives_its_seat_back_at_once() -> None:
     desk = Desk(quota(orders=1))
     assert desk.wants(order("a"), order("b")) == [True, False]
-    desk.book.see_order(order("a", deleted=NOON), desk.now)
+    desk.order(order("a", deleted=NOON))
     assert desk.wants(order("b")) == [True]
 
 
@@ -159,7 +160,7 @@ def test_a_slot_on_every_node_counts_every_node() -> None:
 def test_a_ticket_whose_time_is_over_does_not_count() -> None:
     desk = Desk(quota(cpu=2))
     desk.wants(ticket("a"), ticket("b"))
-    desk.book.see_ticket(ticket("a", phase="Failed"))
+    quotas.see_hold(desk.ledger, ticket("a", phase="Failed"))
     assert desk.used() == {}
     assert desk.wants(ticket("b")) == [True]
 
@@ -167,14 +168,14 @@ def test_a_ticket_whose_time_is_over_does_not_count() -> None:
 def test_a_claimed_ticket_counts_until_its_pod_has_ended() -> None:
     desk = Desk(quota(cpu=2))
     desk.wants(ticket("a"))
-    desk.book.see_ticket(ticket("a", phase="Succeeded"))
+    quotas.see_hold(desk.ledger, ticket("a", phase="Succeeded"))
     assert desk.wants(ticket("b")) == [False]
 
 
 def test_what_was_never_made_takes_no_room() -> None:
     desk = Desk(quota(cpu=2))
     desk.wants(ticket("a"))
-    desk.book.lose(ticket("a").parent)
+    quotas.lose(desk.ledger, ticket("a").parent)
     assert desk.wants(ticket("b")) == [True]
 
 
@@ -182,19 +183,19 @@ def test_who_was_refused_is_looked_at_when_room_appears() -> None:
     desk = Desk(quota(cpu=2))
     desk.wants(ticket("a"), ticket("b"), ticket("c"))
     desk.woken()
-    desk.book.lose(ticket("a").parent)
+    quotas.lose(desk.ledger, ticket("a").parent)
     assert desk.woken() == ["hold Ticket/shop/b", "hold Ticket/shop/c"]
     assert desk.wants(ticket("b"), ticket("c")) == [True, False]
-    desk.book.lose(ticket("b").parent)
+    quotas.lose(desk.ledger, ticket("b").parent)
     assert desk.woken() == ["hold Ticket/shop/c"]
 
 
 def test_who_no_longer_asks_is_not_looked_at() -> None:
     desk = Desk(quota(cpu=2))
     desk.wants(ticket("a"), ticket("b"))
-    desk.book.asks_anew(subject("hold Ticket/shop/b"))
+    quotas.asks_anew(desk.ledger, subject("hold Ticket/shop/b"))
     desk.woken()
-    desk.book.lose(ticket("a").parent)
+    quotas.lose(desk.ledger, ticket("a").parent)
     assert desk.woken() == []
     assert desk.condition("Exceeded").status == "False"
 
@@ -203,7 +204,7 @@ def test_a_larger_quota_lets_those_in_who_wait() -> None:
     desk = Desk(quota(cpu=2))
     desk.wants(ticket("a"), ticket("b"))
     desk.woken()
-    desk.book.see_quota(quota(cpu=4, generation=2))
+    quotas.see_quota(desk.ledger, quota(cpu=4, generation=2))
     assert desk.woken() == ["hold Ticket/shop/b"]
     assert desk.wants(ticket("b")) == [True]
 
@@ -212,7 +213,7 @@ def test_without_its_quota_nobody_waits() -> None:
     desk = Desk(quota(cpu=2))
     desk.wants(ticket("a"), ticket("b"))
     desk.woken()
-    desk.book.lose_quota(quota().parent)
+    quotas.lose_quota(desk.ledger, quota().parent)
     assert desk.woken() == ["hold Ticket/shop/b"]
     assert desk.wants(ticket("b")) == [True]
 
@@ -220,7 +221,7 @@ def test_without_its_quota_nobody_waits() -> None:
 def test_a_new_quota_counts_what_stands_and_takes_nothing_away() -> None:
     desk = Desk()
     desk.wants(*(ticket(str(number)) for number in range(3)))
-    desk.book.see_quota(quota(cpu=4))
+    quotas.see_quota(desk.ledger, quota(cpu=4))
     assert desk.used()["reserved.cpu"] == 6000
     assert desk.condition("Exceeded").reason == "Exceeded"
     assert desk.wants(ticket("0"), ticket("9")) == [True, False]
@@ -230,13 +231,13 @@ def test_what_stood_before_we_came_counts_without_being_asked() -> None:
     desk = Desk(quota(cpu=100))
     begun = HoldStatus("Pending", chronicle=Chronicle(activated=NOON))
     member = Membership(order("o").parent, "0")
-    desk.book.see_ticket(replace(ticket("begun"), status=begun))
-    desk.book.see_ticket(ticket("held", phase="Available"))
-    desk.book.see_ticket(ticket("slot", member=member))
-    desk.book.see_ticket(ticket("new"))
-    desk.book.see_ticket(ticket("waits", phase="Pending"))
+    quotas.see_hold(desk.ledger, replace(ticket("begun"), status=begun))
+    quotas.see_hold(desk.ledger, ticket("held", phase="Available"))
+    quotas.see_hold(desk.ledger, ticket("slot", member=member))
+    quotas.see_hold(desk.ledger, ticket("new"))
+    quotas.see_hold(desk.ledger, ticket("waits", phase="Pending"))
     assert desk.used()["tickets"] == 3
-    desk.book.stands(ticket("waits", phase="Pending"))
+    quotas.stands(desk.ledger, ticket("waits", phase="Pending"))
     assert desk.used()["tickets"] == 4
 
 
@@ -244,9 +245,9 @@ def test_other_peoples_objects_are_never_counted() -> None:
     desk = Desk(quota(orders=0, tickets=0))
     native = "headroom.dev/v1alpha1"
     held = ticket("a", version=native, phase="Available")
-    desk.book.see_ticket(held)
-    desk.book.stands(held)
-    desk.book.see_order(order("b", version=native), desk.now)
+    quotas.see_hold(desk.ledger, held)
+    quotas.stands(desk.ledger, held)
+    desk.order(order("b", version=native))
     assert desk.wants(held, order("b", version=native), ticket("c", version="x/v1")) == [True] * 3
     assert desk.used() == {}
 
@@ -292,7 +293,7 @@ def test_a_second_quota_for_the_cluster_is_not_in_force_and_says_so() -> None:
     assert (told.status, told.reason) == ("False", "AnotherInForce")
     assert "old" in told.message
     assert desk.condition("Enforced", "old").status == "True"
-    desk.book.lose_quota(quota("old").parent)
+    quotas.lose_quota(desk.ledger, quota("old").parent)
     assert desk.wants(ticket("b")) == [False]
     assert desk.condition("Enforced", "new").status == "True"
 
@@ -333,7 +334,7 @@ def test_exceeded_names_who_waits_and_goes_back() -> None:
     assert told.message.startswith("Ticket/shop/b: Quota team: spec.hard[reserved.cpu]: used 2")
     assert told.message.endswith("; and 2 more")
     for name in "bcdef":
-        desk.book.asks_anew(subject(f"hold Ticket/shop/{name}"))
+        quotas.asks_anew(desk.ledger, subject(f"hold Ticket/shop/{name}"))
     told = desk.condition("Exceeded")
     assert (told.status, told.reason) == ("False", "WithinLimits")
 
@@ -393,7 +394,7 @@ def test_a_deleted_quota_is_freed_of_what_its_old_controller_left() -> None:
 def test_a_namesake_made_anew_starts_with_its_own_page() -> None:
     desk = Desk(quota(cpu=2))
     desk.wants(ticket("a"), ticket("b"))
-    desk.book.see_quota(quota(cpu=4, uid="another"))
+    quotas.see_quota(desk.ledger, quota(cpu=4, uid="another"))
     assert desk.wants(ticket("b")) == [True]
     assert desk.used()["tickets"] == 2
 

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from headroom.core.holds import Hold
 from headroom.core.objects import LabelSelector, Requirement
-from headroom.core.quotas.limits import Ceiling, Quota, QuotaShare, Scope
 from headroom.core.resources import EMPTY, Resources
+from headroom.dialects.korder.rules.limits import Ceiling, QuotaShare, Scope
+from headroom.dialects.korder.rules.quota import KorderQuota
+from headroom.engine import quotas
 from tests.engine.quota_builder import Desk, quota, ticket
 from tests.samples import examples
 
@@ -37,7 +39,7 @@ HISTORIES = st.lists(st.one_of(ASK, LOSE, RELABEL, LIMIT, DROP), max_size=25)
 class Model:
     """The same, in the plainest way: everything is added up anew at each question."""
 
-    quotas: dict[int, Quota] = field(default_factory=dict)
+    quotas: dict[int, KorderQuota] = field(default_factory=dict)
     teams: dict[str, str] = field(default_factory=dict)
     held: dict[str, Hold] = field(default_factory=dict)
 
@@ -72,7 +74,7 @@ class Model:
         return True
 
 
-def limited(number: int, cores: int, generation: int) -> Quota:
+def limited(number: int, cores: int, generation: int) -> KorderQuota:
     share = QuotaShare("shop", Ceiling({"reserved.cpu": 3000}))
     return quota(f"q{number}", SCOPES[number], cpu=cores, generation=generation, shares=(share,))
 
@@ -89,17 +91,17 @@ def step(desk: Desk, model: Model, event: tuple[object, ...], moment: int) -> No
         case ("lose", str(name), str(place)):
             lost = ticket(name, 1, place)
             model.held.pop(str(lost.parent), None)
-            desk.book.lose(lost.parent)
+            quotas.lose(desk.ledger, lost.parent)
         case ("relabel", str(place), str(team)):
             model.teams[place] = team
             desk.label(place, {"team": team})
         case ("limit", int(number), int(cores)):
             model.quotas[number] = limited(number, cores, moment)
-            desk.book.see_quota(model.quotas[number])
+            quotas.see_quota(desk.ledger, model.quotas[number])
         case ("drop", int(number)):
             gone = model.quotas.pop(number, None)
             if gone is not None:
-                desk.book.lose_quota(gone.parent)
+                quotas.lose_quota(desk.ledger, gone.parent)
 
 
 @examples(60)

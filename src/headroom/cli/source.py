@@ -23,7 +23,7 @@ from headroom.core.demand.quotaroom import ResourceQuota
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.holds import Hold
 from headroom.core.objects import Namespace, Node, Pod
-from headroom.core.quotas.limits import Quota
+from headroom.core.quotas.quota import Quota
 from headroom.ports import Thing
 from headroom.wire.errors import DecodeError
 from headroom.wire.kind_codecs import NATIVE, KindCodecs

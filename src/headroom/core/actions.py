@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from headroom.core.headrooms.headrooms import HeadroomStatus
 from headroom.core.headrooms.nodeoverhead import Overhead
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import HostPort, Key, Parent
-from headroom.core.quotas.limits import QuotaStatus
 from headroom.core.resources import Resources
 from headroom.core.tickets.values import SlotObjects
 
@@ -229,7 +229,7 @@ class WriteHeadroomStatus:
 @dataclass(frozen=True, slots=True)
 class WriteQuotaStatus:
     parent: Parent
-    status: QuotaStatus
+    status: Any  # in the words of its dialect
 
 
 @dataclass(frozen=True, slots=True)

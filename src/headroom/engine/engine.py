@@ -44,7 +44,7 @@ from headroom.core.subjects import (
     node_subject,
     pod_subject,
 )
-from headroom.engine import fence_controller, handover_queue, latch_controller
+from headroom.engine import fence_controller, handover_queue, latch_controller, quotas
 from headroom.engine.agenda import OWNER_PAUSE, Agenda
 from headroom.engine.bursts import bulk, retries
 from headroom.engine.claim_index import Indexer, index_subject
@@ -79,7 +79,6 @@ from headroom.engine.in_place_resize import grow_in_place
 from headroom.engine.ledger import Ledger
 from headroom.engine.observation.observer import Observer, subject_of
 from headroom.engine.owner_controller import OwnerController
-from headroom.engine.quotas import QuotaBook
 from headroom.engine.rate_limits.refused import guardian_refused
 from headroom.engine.status_writer import StatusWriter, WriteStatus
 from headroom.ports import Event, Synced
@@ -98,21 +97,18 @@ class Engine:
         self.ledger = Ledger(policy, self._agenda)
         self._doors = DoorBook(self.ledger)
         self._publisher = StatusWriter(self.ledger, self._doors)
-        self._quotas = QuotaBook(self._agenda, self.ledger.namespaces)
-        self._standing = Standing(self.ledger, self._quotas, self._publisher)
-        self._keeper = HoldController(self.ledger, self._publisher, self._quotas)
+        self._standing = Standing(self.ledger, self._publisher)
+        self._keeper = HoldController(self.ledger, self._publisher)
         self._placer = OwnerController(self.ledger)
         self._indexer = Indexer(self.ledger)
         self._own = OwnObjects(self.ledger)
         self._first: deque[Subject] = deque()  # what was due when we first might act
         self.synced = False
-        self._began = False
         self.quarantine = Quarantine(self._agenda)
         self._notices = Notices(self.ledger, self._publisher)
         self._observer = Observer(
             ledger=self.ledger,
             publisher=self._publisher,
-            quotas=self._quotas,
             standing=self._standing,
             keeper=self._keeper,
             indexer=self._indexer,
@@ -138,7 +134,7 @@ class Engine:
         if not self.synced:
             return Plan()
         planned: list[Sequence] = []
-        if not self._began:
+        if not self.ledger.began:
             self._begin(now)
         looks = MOST_LOOKS
         due = self._due(now, looks)
@@ -213,10 +209,10 @@ class Engine:
 
         Owners may have been in sight for long, but nobody was there to serve them until now.
         """
-        self._began = True
+        self.ledger.began = True
         note_missing_nodes(self.ledger)
         fence_controller.begin(self.ledger)
-        self._quotas.begin(now)
+        quotas.begin(self.ledger, now)
         self._own.begin()
         self.ledger.slots.promises.begin(now)
         waits_since(self.ledger, now)
@@ -255,7 +251,7 @@ class Engine:
             elif isinstance(action, SetFinalizers):
                 finalized(self.ledger, action)
             elif isinstance(action, CreateSlotObject):
-                wrote(self.ledger, self._quotas, action, outcome, now)
+                wrote(self.ledger, action, outcome, now)
             assume(self.ledger, action, outcome, now)
             return
         match action:
@@ -265,7 +261,7 @@ class Engine:
             case WriteHoldStatus() | WriteHeadroomStatus() | WriteQuotaStatus():
                 self._publisher.failed(action, now)
             case CreateSlotObject():
-                wrote(self.ledger, self._quotas, action, outcome, now)
+                wrote(self.ledger, action, outcome, now)
             case SetFinalizers(parent=parent) | DeleteObject(parent=parent):
                 object_failed(self.ledger, parent, now)
             case CreateGuardian():
@@ -328,7 +324,7 @@ class Engine:
         elif topic is Topic.DOORS:
             yield from self._doors.look(now)
         elif topic is Topic.QUOTA and not self._agenda.resting(subject, now):
-            yield from self._quotas.look(name, self._publisher, now)
+            yield from quotas.look(self.ledger, name, self._publisher, now)
         elif topic is Topic.FENCE and not self._agenda.resting(subject, now):
             yield from fence_controller.look(self.ledger, name, now)
         elif topic is Topic.OWN:

@@ -25,7 +25,7 @@ from headroom.core.plan import Sequence, Work, latest
 from headroom.core.renewal import Guardians, is_due, told_apart
 from headroom.core.subjects import hold_subject, pod_subject
 from headroom.core.tickets import ticket_lifecycle
-from headroom.engine import preallocation
+from headroom.engine import preallocation, quotas
 from headroom.engine.conflicts.preempted_guardians import rest_of
 from headroom.engine.conflicts.reclaim import reclaim_of
 from headroom.engine.doors.released import ahead_of
@@ -39,7 +39,6 @@ from headroom.engine.memories import remember
 from headroom.engine.namespace_limits import limits_of, used_by_others
 from headroom.engine.overcommit import overbooked_around
 from headroom.engine.pending_guardians import may_make
-from headroom.engine.quotas import QuotaBook
 from headroom.engine.rate_limits.guardians import GuardianPace
 from headroom.engine.renewals import fits_beside, fits_in_place, turn_to_renew
 from headroom.engine.status_writer import StatusWriter
@@ -51,10 +50,9 @@ QUIET_START = timedelta(seconds=2)  # Most holds are Available by then: one writ
 class HoldController:
     """Looks after every hold, one at a time."""
 
-    def __init__(self, ledger: Ledger, publisher: StatusWriter, quotas: QuotaBook) -> None:
+    def __init__(self, ledger: Ledger, publisher: StatusWriter) -> None:
         self._ledger = ledger
         self._publisher = publisher
-        self._quotas = quotas
         self.pace = GuardianPace(ledger.policy, ledger.agenda)
 
     def forget(self, hold: Hold) -> None:
@@ -208,7 +206,7 @@ class HoldController:
         view = limited(view, limits_of(ledger, hold.home), others)
         if wants_no_room(hold) or view.over_limit or has_room(view):
             return view
-        return replace(view, refused=self._quotas.refusal(hold, now))
+        return replace(view, refused=quotas.refusal(ledger, hold, now))
 
     def _charge(self, view: HoldView) -> None:
         """Tell the quotas what a hold takes of them, or that it waits for one."""
@@ -216,10 +214,10 @@ class HoldController:
         if wants_no_room(hold) or view.over_limit:
             return
         if has_room(view):
-            self._quotas.stands(hold)
+            quotas.stands(self._ledger, hold)
         else:
-            self._quotas.asks_anew(subject)
-            self._quotas.answered(hold, subject, view.refused)
+            quotas.asks_anew(self._ledger, subject)
+            quotas.answered(self._ledger, hold, subject, view.refused)
 
     def _renewing(self, view: HoldView, old: Pod, successor: Pod | None) -> HoldView:
         """The view of a hold whose guardian is to be renewed, with what stands in its way."""

@@ -27,6 +27,8 @@ from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import hold_keys, reach
 from headroom.core.pod_memory import PodMemory
 from headroom.core.policy import Policy
+from headroom.core.quotas.quota import Demand, Quota
+from headroom.core.quotas.refusals import QuotaRefusal
 from headroom.core.renewal import healthiest
 from headroom.core.resources import Resources
 from headroom.core.subjects import (
@@ -67,6 +69,11 @@ class Ledger:
         self.hold_index: Index[str] = Index()
         self.work: Index[Subject] = Index()  # of what is being written, by whom it concerns
         self.usage: Index[str] = Index()  # of holds, by the namespaces whose limits they use
+        self.quotas: dict[str, Quota] = {}  # of dialects, by name: see `engine.quotas`
+        self.quota_memory = Memories[object](None)
+        self.charges: dict[str, Demand] = {}  # what quotas may count, by object
+        self.charged: Index[str] = Index()  # of these objects, by the quotas that count them
+        self.refusals: dict[Subject, QuotaRefusal] = {}  # who waits for a quota
         self.gone_nodes: dict[str, None] = {}  # the latest: see `deleted_nodes`
         self.budgets: dict[Key, Budget] = {}
         self.scheduler_activity = SchedulerActivity()
@@ -80,6 +87,7 @@ class Ledger:
         self.volumes = VolumeBook(self.index)
         self.state = ClusterState(storage=self.volumes.storage)
         self.slots = SlotBook(agenda, policy.across_namespaces)
+        self.began = False  # We may act: all that there was has been seen.
         self.lost: list[Hold] = []  # holds that are gone, for others to forget
         self.parked = ParkedClaims()
         self.owners = KnownOwners(policy.across_namespaces)

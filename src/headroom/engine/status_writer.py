@@ -29,8 +29,7 @@ from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Parent, Pod
 from headroom.core.plan import Sequence, Work, telling
-from headroom.core.quotas.limits import Quota, QuotaStatus
-from headroom.core.quotas.statuses import tellings as quota_tellings
+from headroom.core.quotas.quota import Quota
 from headroom.core.statuses import tellings as hold_tellings
 from headroom.core.subjects import Subject, Topic, headroom_subject, hold_subject
 from headroom.core.waits.rates import Rate
@@ -200,11 +199,11 @@ class StatusWriter:
         news = _is_ready(status) != _is_ready(before)
         yield from self.write(StatusChange(write, before, tells, news, COALESCED), now)
 
-    def publish_quota(self, quota: Quota, status: QuotaStatus, now: datetime) -> Iterator[Sequence]:
+    def publish_quota(self, quota: Quota, status: Any, now: datetime) -> Iterator[Sequence]:
         """Write the status of a quota, and tell what has changed."""
 
-        def tells(told: QuotaStatus) -> Iterable[Tell]:
-            return quota_tellings(replace(quota, status=told), status, now)
+        def tells(told: Any) -> Iterable[Tell]:
+            return replace(quota, status=told).tellings(status, now)
 
         write = WriteQuotaStatus(quota.parent, status)
         yield from self.write(StatusChange(write, quota.status, tells, True, COALESCED), now)

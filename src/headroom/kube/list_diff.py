@@ -17,7 +17,7 @@ from headroom.core.eviction.budgets import Budget
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Namespace, Node, Pod
-from headroom.core.quotas.limits import Quota
+from headroom.core.quotas.quota import Quota
 from headroom.ports import (
     Event,
     Seen,

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from headroom.core.quotas.limits import Ceiling, Quota, Scope
 from headroom.dialects.korder.quotas import decode_quota
+from headroom.dialects.korder.rules.limits import Ceiling, Scope
+from headroom.dialects.korder.rules.quota import KorderQuota
 from headroom.wire.errors import DecodeError
 from tests.builders import selector
 from tests.dialects.korder.quota_cases import ODD, REFUSED, SOUND, Case
@@ -18,11 +19,11 @@ BY_NAME = {case.name: case for case in SOUND}
 WEEK = timedelta(days=7)
 
 
-def read(name: str) -> Quota:
+def read(name: str) -> KorderQuota:
     return decode_quota.plain(BY_NAME[name].quota())
 
 
-def with_hard(**hard: Any) -> Quota:
+def with_hard(**hard: Any) -> KorderQuota:
     return decode_quota.plain(
         Case("q", {"hard": {key.replace("_", "-"): hard[key] for key in hard}}).quota()
     )

@@ -9,10 +9,10 @@ import pytest
 
 from headroom.core.actions import DeletePod, SetFinalizers, WriteQuotaStatus
 from headroom.core.objects import Condition, Key, Parent
-from headroom.core.quotas.limits import Ceiling, QuotaStatus
 from headroom.core.resources import Resources
 from headroom.dialects.korder.quotas import decode_quota
 from headroom.dialects.korder.quotastatus import render_quota, status_json
+from headroom.dialects.korder.rules.limits import Ceiling, QuotaStatus
 from tests.builders import NOON
 from tests.dialects.korder.quota_cases import SOUND, Case
 

@@ -20,7 +20,7 @@ from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
 from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Key, Node, Pod
-from headroom.core.quotas.limits import Quota
+from headroom.core.quotas.quota import Quota
 from headroom.dashboard.document import Document, VisibleScope
 from headroom.dashboard.hub import contained
 from headroom.dashboard.page_state import Book

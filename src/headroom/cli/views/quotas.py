@@ -8,10 +8,13 @@ from dataclasses import replace
 from headroom.cli.source import World
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
+from headroom.core.policy import Policy
+from headroom.core.quotas.quota import age
 from headroom.core.subjects import headroom_subject
 from headroom.core.tickets.ticket_times import object_of
+from headroom.engine import quotas
 from headroom.engine.agenda import Agenda
-from headroom.engine.quotas import QuotaBook
+from headroom.engine.ledger import Ledger
 
 
 def quota_refusal(world: World, headroom: Headroom, missing: Sequence[Hold]) -> str:
@@ -19,26 +22,28 @@ def quota_refusal(world: World, headroom: Headroom, missing: Sequence[Hold]) -> 
     objects = headroom.slot_objects
     if objects is None or not world.quotas:
         return ""
-    book = _book(world)
+    ledger = _counted(world)
     asked: list[Hold | Headroom] = [headroom]
     for hold in missing:
         parent = object_of(objects, headroom.parent, hold.slot)
         asked.append(replace(hold, parent=parent, labels=headroom.labels))
     for wanted in asked:
-        refusal = book.refusal(wanted, world.now)
+        refusal = quotas.refusal(ledger, wanted, world.now)
         if refusal is not None:
             return refusal.why
-        book.answered(wanted, headroom_subject(headroom.parent), refusal)
+        quotas.answered(ledger, wanted, headroom_subject(headroom.parent), refusal)
     return ""
 
 
-def _book(world: World) -> QuotaBook:
-    book = QuotaBook(Agenda(), {each.name: each for each in world.namespaces})
+def _counted(world: World) -> Ledger:
+    """A ledger that knows the quotas, and has counted what stands: the oldest headrooms first."""
+    ledger = Ledger(Policy(), Agenda())
+    ledger.began = True
+    ledger.namespaces.update({each.name: each for each in world.namespaces})
     for quota in world.quotas:
-        book.see_quota(quota)
-    for headroom in world.headrooms:
-        book.see_order(headroom, world.now)
+        quotas.see_quota(ledger, quota)
     for hold in world.holds:
-        book.see_ticket(hold)
-    book.begin(world.now)
-    return book
+        quotas.see_hold(ledger, hold)
+    for headroom in sorted(world.headrooms, key=age):
+        quotas.see_headroom(ledger, headroom, world.now)
+    return ledger

@@ -37,7 +37,7 @@ from headroom.core.headrooms.headrooms import NO_LIMITS, Limits
 from headroom.core.headrooms.size_inputs import Sized
 from headroom.core.headrooms.size_limits import MOST_SLOTS, Note
 from headroom.core.plan import earliest
-from headroom.core.quotas.limits import QUOTA_EXCEEDED
+from headroom.core.quotas.refusals import QUOTA_EXCEEDED
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.sizes.kind import WHOLE
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold, Problem
-from headroom.core.quotas.limits import QUOTA_EXCEEDED
+from headroom.core.quotas.refusals import QUOTA_EXCEEDED
 
 INVALID_SPEC = "InvalidSpec"
 INVALID = (

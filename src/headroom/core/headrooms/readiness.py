@@ -17,7 +17,7 @@ from headroom.core.headrooms.headrooms import ON_PRIORITY, Headroom, HeadroomSta
 from headroom.core.headrooms.shapes import NONE_IN_SCOPE
 from headroom.core.headrooms.wanted_slots import NO_NODE, USED_UP, WantedSlots
 from headroom.core.names import FOR_LABEL, ROLE_GUARDIAN, ROLE_LABEL
-from headroom.core.quotas.limits import LIMIT_REACHED, QUOTA_EXCEEDED
+from headroom.core.quotas.refusals import LIMIT_REACHED, QUOTA_EXCEEDED
 
 # A person must act before these go away; the first that applies is the reason of all conditions.
 DEGRADING = ("InvalidSpec", "WorkloadMissing", "WorkloadUnusable", "NothingToHold", "CannotFollow")

@@ -22,7 +22,7 @@ from datetime import datetime, timedelta
 from headroom.core.fast_replace import replace
 from headroom.core.holds import HoldStatus
 from headroom.core.objects import Pod
-from headroom.core.quotas.limits import LIMIT_REACHED
+from headroom.core.quotas.refusals import LIMIT_REACHED
 from headroom.core.resources import Resources
 from headroom.core.subjects import Awaited
 from headroom.core.waits.backoff import backoff

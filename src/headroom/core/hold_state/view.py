@@ -11,7 +11,7 @@ from headroom.core.hold_state.memory import NOTHING, HoldMemory
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence
-from headroom.core.quotas.limits import QuotaRefusal
+from headroom.core.quotas.refusals import QuotaRefusal
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.subjects import Awaited
 

@@ -1,1 +1,1 @@
-"""Quotas: limits on what many objects hold together, their time windows, and their status."""
+"""Limits on what many objects hold together: of a namespace, and of the quotas of a dialect."""

@@ -15,7 +15,14 @@ from typing import Any
 
 from headroom.core.amounts import Written, amount
 from headroom.core.quantity import parse_quantity
-from headroom.core.quotas.limits import MAX_DURATION, ORDERS, RESERVED, TICKETS, Ceiling, unit_of
+from headroom.dialects.korder.rules.limits import (
+    MAX_DURATION,
+    ORDERS,
+    RESERVED,
+    TICKETS,
+    Ceiling,
+    unit_of,
+)
 from headroom.wire.durations import parse_duration
 from headroom.wire.objects.findings import Fields, Findings
 from headroom.wire.objects.reader import Reader

@@ -8,8 +8,12 @@ multiplier), is a warning: the rest of the quota is enforced. `quotaschema` has 
 from __future__ import annotations
 
 from headroom.core.objects import LabelSelector, Parent
-from headroom.core.quotas.hours import parse_hours
-from headroom.core.quotas.limits import (
+from headroom.core.selector_validation import selector_refusal
+from headroom.dialects.korder.kinds import QUOTAS, KorderMetadata, KorderObject
+from headroom.dialects.korder.quotalimits import DEFAULT_LIMITS, ceiling_of, multiplier_of
+from headroom.dialects.korder.quotastatus import status_of
+from headroom.dialects.korder.rules.hours import parse_hours
+from headroom.dialects.korder.rules.limits import (
     CLUSTER,
     MAX_DURATION,
     NAMESPACE_LIST,
@@ -17,16 +21,12 @@ from headroom.core.quotas.limits import (
     OBJECT_SELECTOR,
     SCOPES,
     Ceiling,
-    Quota,
     QuotaShare,
     Scope,
     TimeWindow,
     spelled,
 )
-from headroom.core.selector_validation import selector_refusal
-from headroom.dialects.korder.kinds import QUOTAS, KorderMetadata, KorderObject
-from headroom.dialects.korder.quotalimits import DEFAULT_LIMITS, ceiling_of, multiplier_of
-from headroom.dialects.korder.quotastatus import status_of
+from headroom.dialects.korder.rules.quota import KorderQuota
 from headroom.wire.objects.findings import Fields, Findings
 from headroom.wire.objects.reader import Decoder, Reader, spelling
 from headroom.wire.objects.selectors import Selector, label_selector
@@ -52,7 +52,7 @@ class _Notes:
         self.warnings = Findings()
 
 
-def _quota(read: KorderObject) -> Quota:
+def _quota(read: KorderObject) -> KorderQuota:
     metadata = read.metadata or KorderMetadata()
     notes = _Notes()
     spec = notes.errors.fields(read.spec, "spec")
@@ -63,7 +63,7 @@ def _quota(read: KorderObject) -> Quota:
     shares = _shares(spec, notes.warnings)
     _compare(scope, hard, shares, notes.warnings)
     windows = _windows(spec, notes.warnings)
-    return Quota(
+    return KorderQuota(
         parent=Parent(
             api_version=read.api_version or QUOTAS.api_version,
             kind=read.kind or QUOTAS.kind,

@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from headroom.core.quotas.limits import (
+from headroom.dialects.korder.definitions import definition
+from headroom.dialects.korder.kinds import QUOTAS
+from headroom.dialects.korder.quotalimits import DEFAULT_LIMITS, known_name, limit_of, longest_of
+from headroom.dialects.korder.quotastatus import ceiling_json
+from headroom.dialects.korder.rules.limits import (
     CLUSTER,
     MAX_DURATION,
     NAMESPACE_LIST,
@@ -20,10 +24,6 @@ from headroom.core.quotas.limits import (
     SCOPES,
     TICKETS,
 )
-from headroom.dialects.korder.definitions import definition
-from headroom.dialects.korder.kinds import QUOTAS
-from headroom.dialects.korder.quotalimits import DEFAULT_LIMITS, known_name, limit_of, longest_of
-from headroom.dialects.korder.quotastatus import ceiling_json
 from headroom.dialects.korder.schema import CONDITION
 from headroom.wire.kinds import Json
 from headroom.wire.schema.crd import AGE, column

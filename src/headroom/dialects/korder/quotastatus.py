@@ -12,10 +12,10 @@ import msgspec
 from msgspec import Raw
 
 from headroom.core.actions import Action, SetFinalizers, WriteQuotaStatus
-from headroom.core.quotas.limits import MAX_DURATION, Ceiling, QuotaStatus, spelled
 from headroom.core.resources import EMPTY, Resources
 from headroom.dialects.korder.kinds import QUOTAS
 from headroom.dialects.korder.quotalimits import ceiling_of
+from headroom.dialects.korder.rules.limits import MAX_DURATION, Ceiling, QuotaStatus, spelled
 from headroom.wire.kinds import Json
 from headroom.wire.objectpatches import whole_finalizers, whole_status
 from headroom.wire.objects.codec import NUMBER, TEXT, Codec, Part
@@ -58,7 +58,7 @@ status_json = _STATUS.write
 def render_quota(action: Action) -> Write | None:
     """The request for an action about a Quota; None for any other action."""
     match action:
-        case WriteQuotaStatus(parent=parent, status=status):
+        case WriteQuotaStatus(parent=parent, status=QuotaStatus() as status):
             return whole_status(QUOTAS, parent, status_json(status))
         case SetFinalizers(parent=parent) if parent.kind == QUOTAS.kind:
             return whole_finalizers(QUOTAS, parent, action.finalizers, action.version)

@@ -19,7 +19,7 @@ import msgspec
 from headroom.core.headrooms.headrooms import HeadroomStatus
 from headroom.core.holds import HoldStatus, OwnerUse
 from headroom.core.objects import Condition
-from headroom.core.quotas.limits import QUOTA_EXCEEDED
+from headroom.core.quotas.refusals import QUOTA_EXCEEDED
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.tickets.values import Chronicle
 from headroom.wire.errors import DecodeError

@@ -38,6 +38,7 @@ from headroom.core.owners import judged as judged_rules
 from headroom.core.plan import Sequence, earliest, latest, telling
 from headroom.core.subjects import headroom_subject, hold_subject
 from headroom.core.waits.drops import dropped
+from headroom.engine import quotas
 from headroom.engine.claim_index import touch_indexes
 from headroom.engine.cron import calendar
 from headroom.engine.headrooms import (
@@ -53,7 +54,6 @@ from headroom.engine.headrooms.expected_pods import see_workload
 from headroom.engine.headrooms.size_inputs import SizeInputs
 from headroom.engine.headrooms.slot_pods import tally_of
 from headroom.engine.ledger import Ledger
-from headroom.engine.quotas import QuotaBook
 from headroom.engine.status_writer import COALESCED, StatusWriter, headroom_status_subject
 
 PROMISED_AGAIN = timedelta(seconds=1)
@@ -62,11 +62,10 @@ PROMISED_AGAIN = timedelta(seconds=1)
 class Standing:
     """Looks after every headroom, one at a time."""
 
-    def __init__(self, ledger: Ledger, quotas: QuotaBook, writer: StatusWriter) -> None:
+    def __init__(self, ledger: Ledger, writer: StatusWriter) -> None:
         self._ledger = ledger
         self._slots = ledger.slots
         self._writer = writer
-        self._quotas = quotas
         self._sights = SizeInputs(ledger)
 
     def see(self, headroom: Headroom) -> None:
@@ -234,10 +233,10 @@ class Standing:
         if headroom.slot_objects is None:
             again = self._settle_slots(headroom, sight, now)
         else:
-            self._quotas.asks_anew(headroom_subject(headroom.parent))
+            quotas.asks_anew(ledger, headroom_subject(headroom.parent))
             self._slots.remember_objects(whole, refused="", beyond="")
             if window is not None:
-                yield from slot_objects.settle(ledger, self._quotas, headroom, now)
+                yield from slot_objects.settle(ledger, headroom, now)
         if after := companions.write(ledger, headroom, window, now):
             yield after
         next_end = self._sights.next_end(headroom, now)

@@ -21,7 +21,6 @@ from headroom.engine.headrooms import companions, slot_objects
 from headroom.engine.headrooms.companions import Concerning
 from headroom.engine.headrooms.slot_pods import note_state
 from headroom.engine.ledger import Ledger
-from headroom.engine.quotas import QuotaBook
 
 OBJECT_PAUSE = timedelta(seconds=1)
 
@@ -72,13 +71,11 @@ def member_gone(ledger: Ledger, hold: Hold) -> None:
         ledger.slots.upset(hold.group)
 
 
-def wrote(
-    ledger: Ledger, quotas: QuotaBook, action: CreateSlotObject, outcome: Outcome, now: datetime
-) -> None:
+def wrote(ledger: Ledger, action: CreateSlotObject, outcome: Outcome, now: datetime) -> None:
     """The object of a slot was written, or could not be: then it is tried again later."""
     whole, done = action.of.whole, isinstance(outcome, Done)
     if not done:
-        slot_objects.refused(ledger, quotas, action, outcome)
+        slot_objects.refused(ledger, action, outcome)
     memory = ledger.slots.memory.get(whole)
     if memory is None:
         return

@@ -24,10 +24,10 @@ from headroom.core.plan import Sequence, Work
 from headroom.core.subjects import Awaited, Change, Topic, headroom_subject, hold_subject
 from headroom.core.tickets.ticket_lifecycle import dismissed
 from headroom.core.tickets.ticket_times import object_of
+from headroom.engine import quotas
 from headroom.engine.ledger import Ledger
 from headroom.engine.memories import remember
 from headroom.engine.namespace_limits import limits_of, used_by_others
-from headroom.engine.quotas import QuotaBook
 
 EXPECTED_FOR = timedelta(seconds=5)
 ORPHAN = "orphan"  # the garbage collector's finalizer while it takes owner references off
@@ -90,13 +90,11 @@ def wind_up(ledger: Ledger, headroom: Headroom) -> Iterator[Sequence]:
         yield _finalizers(headroom, others)
 
 
-def settle(
-    ledger: Ledger, quotas: QuotaBook, headroom: Headroom, now: datetime
-) -> Iterator[Sequence]:
+def settle(ledger: Ledger, headroom: Headroom, now: datetime) -> Iterator[Sequence]:
     """Bring the objects of the slots in line; each is looked after as a hold of its own."""
     slots, whole = ledger.slots, headroom.parent.whole
     settling = False
-    for each in _changes(ledger, quotas, headroom, now):
+    for each in _changes(ledger, headroom, now):
         settling = True
         if isinstance(each, Sequence):
             if is_free(ledger, each):
@@ -126,9 +124,7 @@ def is_free(ledger: Ledger, sequence: Sequence) -> bool:
     return not any(map(ledger.agenda.busy, sequence.subjects))
 
 
-def _changes(
-    ledger: Ledger, quotas: QuotaBook, headroom: Headroom, now: datetime
-) -> Iterator[Sequence | SlotRefusal]:
+def _changes(ledger: Ledger, headroom: Headroom, now: datetime) -> Iterator[Sequence | SlotRefusal]:
     """What brings the objects in line with the wish; a refusal says why some are not made."""
     objects, memory = headroom.slot_objects, ledger.slots.memory[headroom.parent.whole]
     if objects is None or memory.wished.frozen or headroom.paused:
@@ -149,7 +145,7 @@ def _changes(
     wanted = changes(headroom, memory.wished, there, taken)
     for hold in wanted.dismiss:
         yield from _dismiss(ledger, hold)
-    for made in _make(ledger, quotas, headroom, wanted.make, now):
+    for made in _make(ledger, headroom, wanted.make, now):
         if isinstance(made, SlotRefusal):
             yield made
         else:
@@ -161,12 +157,12 @@ def _changes(
             yield _write(CreateSlotObject(hold, headroom.parent, slot, objects))
 
 
-def refused(ledger: Ledger, quotas: QuotaBook, action: CreateSlotObject, outcome: Outcome) -> None:
+def refused(ledger: Ledger, action: CreateSlotObject, outcome: Outcome) -> None:
     """An object could not be made."""
     whole, slots = action.of.whole, ledger.slots
     if str(action.hold.parent) not in ledger.holds:
         _permit(ledger, action.hold, None)
-    quotas.lose(action.hold.parent)
+    quotas.lose(ledger, action.hold.parent)
     if whole not in slots.memory:
         return
     arrived(ledger, whole, action.slot)
@@ -187,7 +183,6 @@ def arrived(ledger: Ledger, whole: str, slot: str) -> bool:
 
 def _make(
     ledger: Ledger,
-    quotas: QuotaBook,
     headroom: Headroom,
     makings: tuple[Making, ...],
     now: datetime,
@@ -196,17 +191,17 @@ def _make(
     if objects is None or (headroom.closes is not None and now >= headroom.closes):
         return
     if makings:
-        over = quotas.refusal(headroom, now)
-        quotas.answered(headroom, subject, over)
+        over = quotas.refusal(ledger, headroom, now)
+        quotas.answered(ledger, headroom, subject, over)
         if over is not None:
             yield SlotRefusal(over.why)
             return
     for making in makings:
         parent = object_of(objects, headroom.parent, making.slot)
         hold = replace(making.wished, parent=parent, labels=objects.labels, tenure=objects.tenure)
-        over = quotas.refusal(hold, now)
+        over = quotas.refusal(ledger, hold, now)
         if over is not None:
-            quotas.answered(hold, subject, over)
+            quotas.answered(ledger, hold, subject, over)
             yield SlotRefusal(over.why)
             return
         why = _beyond_limit(ledger, hold)
@@ -214,7 +209,7 @@ def _make(
             ledger.agenda.wait(subject, on=Awaited(Change.USAGE, hold.home))
             yield SlotRefusal(why, by_limit=True)
             return
-        quotas.answered(hold, subject, None)
+        quotas.answered(ledger, hold, subject, None)
         _permit(ledger, hold, permit_of(hold))
         yield CreateSlotObject(hold, headroom.parent, making.slot, objects)
 

@@ -24,7 +24,7 @@ from headroom.core.index_entries import By
 from headroom.core.names import ROLE_FENCE, ROLE_LABEL
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import judged
-from headroom.core.quotas.limits import Quota
+from headroom.core.quotas.quota import Quota
 from headroom.core.subjects import (
     Awaited,
     Change,
@@ -33,6 +33,7 @@ from headroom.core.subjects import (
     hold_subject,
     pod_subject,
 )
+from headroom.engine import quotas
 from headroom.engine.claim_index import Indexer, index_subject
 from headroom.engine.conflicts.preempted_guardians import note_preempted
 from headroom.engine.deleted_nodes import node_deleted
@@ -48,7 +49,6 @@ from headroom.engine.hold_controller import HoldController
 from headroom.engine.ledger import Ledger
 from headroom.engine.overcommit import wake_overbooked
 from headroom.engine.preallocation import wake_waiting_holds
-from headroom.engine.quotas import QuotaBook
 from headroom.engine.status_writer import StatusWriter, quota_subject, status_subject
 from headroom.ports import (
     AutoscalerGone,
@@ -76,7 +76,6 @@ class Observer:
 
     ledger: Ledger
     publisher: StatusWriter
-    quotas: QuotaBook
     standing: Standing
     keeper: HoldController
     indexer: Indexer
@@ -103,18 +102,18 @@ class Observer:
                 known = member(ledger, self.publisher.see(allowed))
                 if not _repeats(ledger, known):
                     ledger.see_hold(known)
-                self.quotas.see_ticket(allowed)
+                quotas.see_hold(ledger, allowed)
                 self.indexer.touch(allowed)
                 self.doors.want(allowed)
             case Headroom() as headroom:
                 self.standing.see(headroom)
                 ledger.slots.see_promise(headroom.parent.whole, ledger.pods.values())
-                self.quotas.see_order(headroom, now)
+                quotas.see_headroom(ledger, headroom, now)
                 if headroom.served:
                     self.doors.want(ledger.slots.headrooms.get(headroom.parent.whole, headroom))
             case Quota() as quota:
                 self.publisher.note(quota_subject(quota.parent), quota.parent.uid, quota.status)
-                self.quotas.see_quota(quota)
+                quotas.see_quota(ledger, quota)
             case Workload() as workload:
                 self.standing.workload_changed(workload)
             case PodAutoscaler() as autoscaler:
@@ -136,7 +135,7 @@ class Observer:
                 ledger.namespaces[namespace.name] = namespace
                 ledger.state.set_namespace(namespace)
                 if before is None or before.labels != namespace.labels:
-                    self.quotas.relabelled()
+                    quotas.relabelled(ledger)
                 ledger.agenda.wake(Awaited(Change.USAGE, namespace.name))
                 ledger.agenda.notify(Awaited(Change.LIMITS, namespace.name))
                 ledger.agenda.touch(index_subject(namespace.name))
@@ -183,17 +182,17 @@ class Observer:
                     self.indexer.touch(ledger.holds[str(parent)])
                 ledger.lose_hold(str(parent))
                 self.doors.forget(parent)
-                self.quotas.lose(parent)
-                self.quotas.asks_anew(hold_subject(parent))
+                quotas.lose(ledger, parent)
+                quotas.asks_anew(ledger, hold_subject(parent))
                 self.publisher.forget(status_subject(parent))
             case HeadroomGone(parent):
                 self.standing.lose(parent)
                 self.doors.forget(parent)
                 self.own.lost(parent)
-                self.quotas.lose(parent)
-                self.quotas.asks_anew(headroom_subject(parent))
+                quotas.lose(ledger, parent)
+                quotas.asks_anew(ledger, headroom_subject(parent))
             case QuotaGone(parent):
-                self.quotas.lose_quota(parent)
+                quotas.lose_quota(ledger, parent)
                 self.publisher.forget(quota_subject(parent))
             case AutoscalerSeen():
                 ledger.policy = replace(ledger.policy, node_overhead=True)
@@ -221,7 +220,7 @@ class Observer:
             case NamespaceGone(name):
                 ledger.namespaces.pop(name, None)
                 ledger.state.remove_namespace(name)
-                self.quotas.relabelled()
+                quotas.relabelled(ledger)
                 self.indexer.forget(name)
                 self.doors.lose_namespace(name)
 

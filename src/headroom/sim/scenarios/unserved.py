@@ -18,7 +18,7 @@ from headroom.core.headrooms.windows import judged
 from headroom.core.holds import Hold
 from headroom.core.owners import judged as judged_rules
 from headroom.core.policy import Policy
-from headroom.core.quotas.limits import Quota
+from headroom.core.quotas.quota import Quota
 from headroom.engine.cron import calendar
 from headroom.sim.api.decoder import readable
 from headroom.sim.api.store import ObjectChange, Store, Verb

@@ -7,51 +7,40 @@ each returns to its normal value when its cause is gone. `engine.quotas` has the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from headroom.core.actions import Tell
 from headroom.core.conditions import conditions_of
 from headroom.core.objects import Condition
-from headroom.core.quotas.limits import Quota, QuotaBounds, QuotaStatus, spelled, surpassed
-from headroom.core.resources import EMPTY, Resources
+from headroom.core.quotas.quota import Account
+from headroom.dialects.korder.rules.limits import QuotaBounds, QuotaStatus, spelled, surpassed
+
+if TYPE_CHECKING:
+    from headroom.dialects.korder.rules.quota import KorderQuota
 
 _MOST_TOLD = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
-    """How a quota stands: what is used of it, in all and by namespace, and who waits.
-
-    `waiting` are sentences, one for each that was refused. `instead` is the quota that is in force
-    in its place, where there may be only one.
-    """
-
-    limits: QuotaBounds
-    used: Resources = EMPTY
-    used_by: Mapping[str, Resources] = field(default_factory=dict)
-    waiting: tuple[str, ...] = ()
-    instead: str = ""
-
-
-def status_of(quota: Quota, account: Account, now: datetime) -> QuotaStatus:
+def status_of(
+    quota: KorderQuota, limits: QuotaBounds, account: Account, now: datetime
+) -> QuotaStatus:
     """Build the status that an account calls for, keeping the times of conditions that stay."""
     words = (
         ("Ready", *_ready(quota)),
         ("Enforced", *_enforced(quota, account)),
-        ("Exceeded", *_exceeded(account)),
+        ("Exceeded", *_exceeded(limits, account)),
     )
     return QuotaStatus(
-        hard=account.limits.hard,
+        hard=limits.hard,
         used=account.used,
-        window=account.limits.window,
+        window=limits.window,
         conditions=conditions_of(words, quota.status.conditions, quota.generation, now),
         observed_generation=quota.generation,
     )
 
 
-def tellings(quota: Quota, status: QuotaStatus, now: datetime) -> tuple[Tell, ...]:
+def tellings(quota: KorderQuota, status: QuotaStatus, now: datetime) -> tuple[Tell, ...]:
     """The events for what a person should look at, told when it is first shown."""
     before = {condition.type: condition for condition in quota.status.conditions}
     told = []
@@ -74,7 +63,7 @@ def _alarming(condition: Condition) -> bool:
     return condition.reason == "AnotherInForce"
 
 
-def _tell(quota: Quota, condition: Condition, now: datetime) -> Tell:
+def _tell(quota: KorderQuota, condition: Condition, now: datetime) -> Tell:
     parent = quota.parent
     return Tell(
         parent.api_version,
@@ -88,7 +77,7 @@ def _tell(quota: Quota, condition: Condition, now: datetime) -> Tell:
     )
 
 
-def _ready(quota: Quota) -> tuple[str, str, str]:
+def _ready(quota: KorderQuota) -> tuple[str, str, str]:
     if quota.problems:
         return "False", "InvalidSpec", "; ".join(str(each) for each in quota.problems)
     if quota.warnings:
@@ -96,7 +85,7 @@ def _ready(quota: Quota) -> tuple[str, str, str]:
     return "True", "Ready", ""
 
 
-def _enforced(quota: Quota, account: Account) -> tuple[str, str, str]:
+def _enforced(quota: KorderQuota, account: Account) -> tuple[str, str, str]:
     if quota.problems:
         return "False", "InvalidSpec", "nothing is limited by it until it is fixed"
     if account.instead:
@@ -105,10 +94,10 @@ def _enforced(quota: Quota, account: Account) -> tuple[str, str, str]:
     return "True", "Enforced", ""
 
 
-def _exceeded(account: Account) -> tuple[str, str, str]:
+def _exceeded(limits: QuotaBounds, account: Account) -> tuple[str, str, str]:
     over = [
         f"{path}[{name}]: used {spelled(name, used)}, at most {spelled(name, most)}"
-        for path, name, used, most in surpassed(account.limits, account.used, account.used_by)
+        for path, name, used, most in surpassed(limits, account.used, account.used_by)
     ]
     if over:
         return "True", "Exceeded", f"{'; '.join(over)}; nothing is taken away, nothing is added"

@@ -9,26 +9,25 @@ from fractions import Fraction
 import pytest
 
 from headroom.core.objects import LabelSelector, Parent, Requirement
-from headroom.core.quotas.hours import parse_hours
-from headroom.core.quotas.limits import (
+from headroom.core.quotas.quota import Demand
+from headroom.core.resources import EMPTY, Resources
+from headroom.dialects.korder.rules.hours import parse_hours
+from headroom.dialects.korder.rules.limits import (
     Ceiling,
     Exceeded,
-    Quota,
     QuotaBounds,
-    QuotaDemand,
     QuotaShare,
     Scope,
     TimeWindow,
     applies,
     bounds,
+    exceeded,
     next_look,
-    order_demand,
-    refusal,
     spelled,
     surpassed,
-    ticket_demand,
+    taken,
 )
-from headroom.core.resources import EMPTY, Resources
+from headroom.dialects.korder.rules.quota import KorderQuota
 from tests.builders import Amount, resources
 
 NIGHT = datetime(2027, 1, 4, 3, tzinfo=UTC)
@@ -38,36 +37,40 @@ TEAM = LabelSelector((Requirement("team", "In", ("a",)),))
 OFFICE = TimeWindow("office", parse_hours("0 9-17 * * *"), Fraction("0.5"))
 
 
-def quota(longest: timedelta | None = None, **amounts: int) -> Quota:
+def _in(namespace: str) -> Parent:
+    return Parent("core.korder.dev/v1alpha1", "Ticket", namespace, "t")
+
+
+def quota(longest: timedelta | None = None, **amounts: int) -> KorderQuota:
     """A quota for everything; `cpu=10` is reserved.cpu, in cores."""
     hard = {name: most for name, most in amounts.items() if name in ("orders", "tickets")}
     if "cpu" in amounts:
         hard["reserved.cpu"] = amounts["cpu"] * 1000
-    return Quota(
+    return KorderQuota(
         Parent("core.korder.dev/v1alpha1", "Quota", "", "team"), hard=Ceiling(hard, longest)
     )
 
 
 def ticket(
     cpu: Amount = 0, duration: timedelta | None = HOUR, more: dict[str, Amount] | None = None
-) -> QuotaDemand:
-    return ticket_demand("shop", {}, resources(cpu, **(more or {})), duration)
+) -> Demand:
+    return Demand(_in("shop"), {}, resources(cpu, **(more or {})), duration)
 
 
 def told(
-    of: Quota, demand: QuotaDemand, used: Resources = EMPTY, now: datetime = NIGHT
+    of: KorderQuota, demand: Demand, used: Resources = EMPTY, now: datetime = NIGHT
 ) -> str | None:
-    found = refusal(of, bounds(of, now), demand, used, used)
+    found = exceeded("team", bounds(of, now), demand, used, used)
     return None if found is None else str(found)
 
 
 def test_requests_are_counted_in_thousandths_and_not_in_cores() -> None:
-    assert 3 * ticket("100m").amounts["reserved.cpu"] == 300
+    assert 3 * taken(ticket("100m"))["reserved.cpu"] == 300
 
 
 def test_a_ticket_counts_itself_and_everything_that_it_keeps() -> None:
     gpu = ticket(2, more={"nvidia.com/gpu": 1, "ephemeral-storage": 5})
-    assert gpu.amounts == Resources(
+    assert taken(gpu) == Resources(
         {
             "tickets": 1,
             "reserved.cpu": 2000,
@@ -81,14 +84,14 @@ def test_the_sixth_of_two_cores_does_not_fit_under_ten() -> None:
     used = EMPTY
     for _ in range(5):
         assert told(quota(cpu=10), ticket(2), used) is None
-        used = used + ticket(2).amounts
+        used = used + taken(ticket(2))
     assert told(quota(cpu=10), ticket(2), used) == (
         "Quota team: spec.hard[reserved.cpu]: used 10, wanted 2 more, at most 10"
     )
 
 
 def test_a_limit_may_be_used_up_to_the_last_thousandth() -> None:
-    used = ticket("9999m").amounts
+    used = taken(ticket("9999m"))
     assert told(quota(cpu=10), ticket("1m"), used) is None
     assert told(quota(cpu=10), ticket("2m"), used) is not None
 
@@ -104,9 +107,9 @@ def test_a_limit_of_zero_lets_nothing_in() -> None:
 
 
 def test_orders_and_tickets_are_counted_apart() -> None:
-    order = order_demand("shop", {})
+    order = Demand(_in("shop"))
     assert told(quota(orders=1, tickets=0), order) is None
-    assert told(quota(orders=1), order, order.amounts) is not None
+    assert told(quota(orders=1), order, taken(order)) is not None
     assert told(quota(orders=0), ticket()) is None
 
 
@@ -119,7 +122,7 @@ def test_a_ticket_that_lasts_too_long_is_refused_for_itself() -> None:
     assert told(one_day, ticket(duration=None)) == (
         "Quota team: spec.hard[max-duration]: wanted without end, at most 24h"
     )
-    assert told(one_day, order_demand("shop", {})) is None
+    assert told(one_day, Demand(_in("shop"))) is None
 
 
 def test_a_namespace_has_its_share_and_no_more() -> None:
@@ -138,9 +141,9 @@ def test_a_namespace_has_its_share_and_no_more() -> None:
 
 def test_a_share_counts_its_own_namespace_only() -> None:
     shared = replace(quota(cpu=10), shares=(QuotaShare("shop", Ceiling({"reserved.cpu": 4000})),))
-    everywhere, here = ticket(8).amounts, ticket(1).amounts
-    assert refusal(shared, bounds(shared, NIGHT), ticket(2), everywhere, here) is None
-    assert refusal(shared, bounds(shared, NIGHT), ticket(3), everywhere, here) == Exceeded(
+    everywhere, here = taken(ticket(8)), taken(ticket(1))
+    assert exceeded("team", bounds(shared, NIGHT), ticket(2), everywhere, here) is None
+    assert exceeded("team", bounds(shared, NIGHT), ticket(3), everywhere, here) == Exceeded(
         "team", "spec.hard", "reserved.cpu", 8000, 3000, 10000
     )
 
@@ -165,7 +168,7 @@ def test_each_scope_counts_what_it_names(
     namespace_labels: dict[str, str],
     counts: bool,
 ) -> None:
-    assert applies(scope, order_demand(namespace, labels), namespace_labels) is counts
+    assert applies(scope, Demand(_in(namespace), labels), namespace_labels) is counts
 
 
 def test_a_window_scales_what_may_be_reserved_while_it_is_open() -> None:

@@ -2,8 +2,7 @@
 
 A quota counts objects that want slots (`orders`), single slots (`tickets`) and what these keep
 (`reserved.cpu`, `reserved.nvidia.com/gpu`), all in exact whole numbers; `max-duration` limits each
-slot separately. A dialect decodes its own kind into `Quota`; `engine.quotas` counts the usage, and
-`statuses` writes the status. A quota never takes existing room away: it only refuses new objects.
+slot separately. `quota` is the object, which `quota_status` describes.
 """
 
 from __future__ import annotations
@@ -12,17 +11,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fractions import Fraction
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from headroom.core.amounts import format_amount, format_span
-from headroom.core.holds import Problem
-from headroom.core.objects import Condition, Key, LabelSelector, Parent, no_labels
-from headroom.core.quotas.hours import Hours, look_again
+from headroom.core.objects import Condition, LabelSelector
+from headroom.core.quotas.quota import Demand
 from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.core.selection import matches
+from headroom.dialects.korder.rules.hours import Hours, look_again
 
-QUOTA_EXCEEDED = "QuotaExceeded"
-LIMIT_REACHED = "LimitReached"
+if TYPE_CHECKING:
+    from headroom.dialects.korder.rules.quota import KorderQuota
+
 CLUSTER = "Cluster"
 NAMESPACE_SELECTOR = "NamespaceSelector"
 NAMESPACE_LIST = "NamespaceList"
@@ -52,6 +52,10 @@ class Ceiling:
     longest: timedelta | None = None
 
 
+EVERYWHERE = Scope()
+UNLIMITED = Ceiling()
+
+
 @dataclass(frozen=True, slots=True)
 class QuotaShare:
     """What one namespace of the scope may have of it at most."""
@@ -76,46 +80,6 @@ class QuotaStatus:
     window: str = ""
     conditions: tuple[Condition, ...] = ()
     observed_generation: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Quota:
-    """`problems` keep a quota out of force, `warnings` do not; both are told.
-
-    `freed` is its list of finalizers without the one that its former controller left on it, where
-    that is all that keeps a deleted object; None: there is nothing to take off.
-    """
-
-    parent: Parent
-    scope: Scope = Scope()
-    hard: Ceiling = Ceiling()
-    shares: tuple[QuotaShare, ...] = ()
-    windows: tuple[TimeWindow, ...] = ()
-    created: datetime | None = None
-    deleted: datetime | None = None
-    freed: tuple[str, ...] | None = None
-    generation: int = 1
-    version: str = ""
-    problems: tuple[Problem, ...] = ()
-    warnings: tuple[Problem, ...] = ()
-    status: QuotaStatus = field(default_factory=QuotaStatus)
-
-    @property
-    def key(self) -> Key:
-        return Key(self.parent.namespace, self.parent.name)
-
-
-@dataclass(frozen=True, slots=True)
-class QuotaDemand:
-    """What one object takes of every quota that it is under.
-
-    `duration` is how long a slot lasts; None is for ever. It matters to slots only.
-    """
-
-    namespace: str
-    amounts: Resources
-    labels: Mapping[str, str] = field(default_factory=no_labels)
-    duration: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,36 +113,21 @@ class Exceeded:
         return f"{where}: used {used}, wanted {wanted} more, at most {most}"
 
 
-class QuotaRefusal(NamedTuple):
-    """The quota that has no room for an object, and why, in a sentence."""
-
-    quota: str
-    why: str
-
-
-def order_demand(namespace: str, labels: Mapping[str, str]) -> QuotaDemand:
-    """What an object that wants slots takes itself; its slots are counted one by one."""
-    return QuotaDemand(namespace, Resources({ORDERS: 1}), labels)
+def taken(demand: Demand) -> Resources:
+    """What an object takes: one that wants slots itself, a slot itself and all that it keeps."""
+    if demand.requests is None:
+        return Resources({ORDERS: 1})
+    reserved = {f"{RESERVED}{name}": amount for name, amount in demand.requests.items()}
+    return Resources({TICKETS: 1, **reserved})
 
 
-def ticket_demand(
-    namespace: str,
-    labels: Mapping[str, str],
-    requests: Resources,
-    duration: timedelta | None,
-) -> QuotaDemand:
-    """What one slot takes: itself, and everything that it keeps."""
-    reserved = {f"{RESERVED}{name}": amount for name, amount in requests.items()}
-    return QuotaDemand(namespace, Resources({TICKETS: 1, **reserved}), labels, duration)
-
-
-def applies(scope: Scope, demand: QuotaDemand, namespace_labels: Mapping[str, str]) -> bool:
+def applies(scope: Scope, demand: Demand, namespace_labels: Mapping[str, str]) -> bool:
     """Say whether an object is within a scope."""
     match scope.kind:
         case "Cluster":
             return True
         case "NamespaceList":
-            return demand.namespace in scope.namespaces
+            return demand.parent.namespace in scope.namespaces
         case "NamespaceSelector":
             return matches(scope.selector, namespace_labels)
         case "ObjectSelector":
@@ -187,7 +136,7 @@ def applies(scope: Scope, demand: QuotaDemand, namespace_labels: Mapping[str, st
             return False
 
 
-def bounds(quota: Quota, now: datetime) -> QuotaBounds:
+def bounds(quota: KorderQuota, now: datetime) -> QuotaBounds:
     """The ceilings that hold now; of several open windows the first in the list counts."""
     open_now = next((each for each in quota.windows if each.hours.open_at(now)), None)
     if open_now is None:
@@ -199,29 +148,30 @@ def bounds(quota: Quota, now: datetime) -> QuotaBounds:
     return QuotaBounds(_scaled(quota.hard, open_now.multiplier), shares, open_now.name)
 
 
-def next_look(quota: Quota, now: datetime) -> datetime | None:
+def next_look(quota: KorderQuota, now: datetime) -> datetime | None:
     """Say when a window may open or close; None for a quota without windows."""
     return look_again([each.hours for each in quota.windows], now) if quota.windows else None
 
 
-def refusal(
-    quota: Quota, limits: QuotaBounds, demand: QuotaDemand, used: Resources, used_there: Resources
+def exceeded(
+    quota: str, limits: QuotaBounds, demand: Demand, used: Resources, used_there: Resources
 ) -> Exceeded | None:
     """Say what of a quota has no room for a demand, or None.
 
     `used` is what counts for the quota already, `used_there` the part of the demand's namespace.
     """
-    for path, ceiling, taken in _ceilings(limits, demand.namespace, used, used_there):
-        for name in sorted(demand.amounts):
-            wanted, most = demand.amounts[name], ceiling.amounts.get(name)
-            if most is not None and taken[name] + wanted > most:
-                return Exceeded(quota.parent.name, path, name, taken[name], wanted, most)
+    amounts = taken(demand)
+    for path, ceiling, before in _ceilings(limits, demand.parent.namespace, used, used_there):
+        for name in sorted(amounts):
+            most = ceiling.amounts.get(name)
+            if most is not None and before[name] + amounts[name] > most:
+                return Exceeded(quota, path, name, before[name], amounts[name], most)
         longest = ceiling.longest
-        if longest is None or TICKETS not in demand.amounts:
+        if longest is None or demand.requests is None:
             continue
         if not demand.duration or demand.duration > longest:
             wanted = _seconds(demand.duration or timedelta())
-            return Exceeded(quota.parent.name, path, MAX_DURATION, 0, wanted, _seconds(longest))
+            return Exceeded(quota, path, MAX_DURATION, 0, wanted, _seconds(longest))
     return None
 
 

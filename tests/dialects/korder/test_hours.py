@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from headroom.core.quotas.hours import look_again, parse_hours
+from headroom.dialects.korder.rules.hours import look_again, parse_hours
 
 MONDAY = datetime(2027, 1, 4, tzinfo=UTC)
 SUNDAY = datetime(2027, 1, 3, tzinfo=UTC)
