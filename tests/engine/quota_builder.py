@@ -15,9 +15,9 @@ from headroom.core.policy import Policy
 from headroom.core.quotas.quota import Quota
 from headroom.core.sizes.replicas import NOTHING
 from headroom.core.subjects import Topic, hold_subject
-from headroom.core.tickets.values import Tenure
 from headroom.dialects.korder.rules.limits import Ceiling, QuotaStatus, Scope
 from headroom.dialects.korder.rules.quota import KorderQuota
+from headroom.dialects.korder.rules.tenure import TicketTenure
 from headroom.engine import quotas
 from headroom.engine.agenda import Agenda
 from headroom.engine.doors.book import DoorBook
@@ -53,7 +53,7 @@ def ticket(name: str, cpu: Amount | None = 2, namespace: str = "shop", **parts: 
         Parent(parts.pop("version", VERSION), "Ticket", namespace, name, uid=f"uid-of-{name}"),
         PodTemplate(pod("", cpu, namespace=namespace, more=more)),
         created=NOON,
-        tenure=Tenure(duration) if duration is not None else None,
+        tenure=TicketTenure(duration) if duration is not None else None,
         status=HoldStatus(phase=parts.pop("phase", "")),
         **parts,
     )

@@ -17,7 +17,7 @@ from headroom.core.headrooms.nodeoverhead import Overhead
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import HostPort, Key, Parent
 from headroom.core.resources import Resources
-from headroom.core.tickets.values import SlotObjects
+from headroom.core.slot_values import SlotObjects
 
 
 @dataclass(frozen=True, slots=True)

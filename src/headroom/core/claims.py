@@ -24,7 +24,6 @@ from headroom.core.owners import owner_refusal
 from headroom.core.plan import earliest
 from headroom.core.policy import Policy
 from headroom.core.resources import Resources
-from headroom.core.tickets.ticket_times import ends_at
 
 REASONS_TOLD = 3
 
@@ -127,7 +126,8 @@ def expiry(hold: Hold) -> datetime | None:
     if hold.ttl is not None and not hold.ttl:
         return None
     by_ttl = hold.created + hold.ttl if hold.created and hold.ttl else None
-    return earliest(hold.expires, by_ttl, ends_at(hold))
+    by_tenure = hold.tenure.ends_at(hold) if hold.tenure is not None else None
+    return earliest(hold.expires, by_ttl, by_tenure)
 
 
 def standing_refusal(

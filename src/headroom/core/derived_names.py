@@ -12,6 +12,8 @@ import re
 from functools import lru_cache
 
 from headroom.core.holds import Hold
+from headroom.core.objects import Parent
+from headroom.core.slot_values import SlotObjects
 
 LIMIT = 63
 _UNSAFE = re.compile(r"[^a-z0-9-]+")
@@ -101,3 +103,9 @@ def _named(prescribed: str, name: str, *about: str) -> tuple[str, str]:
 
 
 _shape_of = lru_cache(maxsize=1024)(short_hash)
+
+
+def object_of(objects: SlotObjects, of: Parent, slot: str) -> Parent:
+    """The object that stands for a slot of a headroom, by the name that derives from both."""
+    name = hashed(f"{of.name}-{slot.replace('/', '-')}")
+    return Parent(objects.api_version, objects.kind, of.namespace, name)

@@ -24,7 +24,7 @@ from headroom.core.objects import (
     no_labels,
 )
 from headroom.core.resources import EMPTY, Resources
-from headroom.core.tickets.values import Chronicle, Membership, Tenure
+from headroom.core.slot_values import Chronicle, Membership, Tenure
 
 LOCKED = "Locked"
 PREEMPTIBLE = "Preemptible"

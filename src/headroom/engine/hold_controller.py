@@ -24,7 +24,6 @@ from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work, latest
 from headroom.core.renewal import Guardians, is_due, told_apart
 from headroom.core.subjects import hold_subject, pod_subject
-from headroom.core.tickets import ticket_lifecycle
 from headroom.engine import preallocation, quotas
 from headroom.engine.conflicts.preempted_guardians import rest_of
 from headroom.engine.conflicts.reclaim import reclaim_of
@@ -182,7 +181,7 @@ class HoldController:
         pins = ("", view.node, hold.template.node)
         return replace(
             view,
-            left=ticket_lifecycle.left_over(hold, ledger.pods),
+            left=hold.tenure.left_over(hold, ledger.pods) if hold.tenure is not None else None,
             leaves_room=leaves_room(ledger, hold, now),
             estate=estate,
             inherits=inherits,

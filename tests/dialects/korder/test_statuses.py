@@ -12,7 +12,7 @@ from headroom.core.headrooms.headrooms import HeadroomStatus
 from headroom.core.holds import HoldStatus, OwnerUse
 from headroom.core.objects import Condition
 from headroom.core.resources import EMPTY
-from headroom.core.tickets.values import Chronicle
+from headroom.core.slot_values import Chronicle
 from headroom.dialects.korder.statuses import (
     order_status_json,
     order_status_of,

@@ -11,9 +11,10 @@ import pytest
 from headroom.core.actions import CreateGuardian
 from headroom.core.derived_names import guardian_name
 from headroom.core.objects import Parent
-from headroom.core.tickets.values import Membership, Tenure
+from headroom.core.slot_values import Membership
 from headroom.dialects.korder.kinds import API_VERSION
 from headroom.dialects.korder.rules.requests import Asks
+from headroom.dialects.korder.rules.tenure import TicketTenure
 from headroom.wire.guardians import guardian_json
 from tests.builders import resources
 from tests.dialects.korder.things import of_order, read_ticket, refusals, ticket
@@ -31,7 +32,7 @@ def test_a_ticket_that_asks_for_nothing_keeps_what_korder_would() -> None:
     hold = read_ticket(ticket())
     assert hold.problems == ()
     assert hold.template.pod.requests == resources("100m", "128Mi")
-    assert hold.tenure == Tenure(timedelta(hours=24), timedelta(seconds=3600))
+    assert hold.tenure == TicketTenure(timedelta(hours=24), timedelta(seconds=3600))
     assert hold.allocate_once
     assert (hold.ttl, hold.expires, hold.starts) == (None, None, None)
 
@@ -56,7 +57,7 @@ def test_what_becomes_of_a_ticket_that_is_over(
     lifecycle: dict[str, Any], cleanup: timedelta | None
 ) -> None:
     hold = read_ticket(ticket(duration="1h", lifecycle=lifecycle))
-    assert hold.tenure == Tenure(HOUR, cleanup)
+    assert hold.tenure == TicketTenure(HOUR, cleanup)
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,12 @@ from headroom.core.actions import (
     WriteHeadroomStatus,
     WriteHoldStatus,
 )
+from headroom.core.derived_names import object_of
 from headroom.core.headrooms.headrooms import HeadroomStatus
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.names import API_VERSION as NATIVE
 from headroom.core.objects import Key, Parent
-from headroom.core.tickets.ticket_times import object_of
-from headroom.core.tickets.values import SlotObjects
+from headroom.core.slot_values import SlotObjects
 from headroom.dialects.korder import KORDER
 from headroom.dialects.korder.kinds import API_VERSION
 from headroom.dialects.korder.writes import render

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from headroom.cli.source import World
+from headroom.core.derived_names import object_of
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
 from headroom.core.policy import Policy
 from headroom.core.quotas.quota import age
 from headroom.core.subjects import headroom_subject
-from headroom.core.tickets.ticket_times import object_of
 from headroom.engine import quotas
 from headroom.engine.agenda import Agenda
 from headroom.engine.ledger import Ledger

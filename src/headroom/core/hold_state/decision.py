@@ -1,6 +1,6 @@
 """Decide about one hold: frozen view in, one `HoldDecision` out.
 
-`hold_lifecycle` and `ticket_lifecycle` say which writes a hold needs and what its status is. This
+`hold_lifecycle` and a dialect's `Tenure` say which writes a hold needs and what its status is. This
 module adds what concerns time and turns: since when something is so, whose turn it is, what to wait
 for, and what to remember until the next decision. The engine applies the decision.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from headroom.core import hold_lifecycle
 from headroom.core.actions import CreateGuardian
 from headroom.core.fast_replace import replace
 from headroom.core.hold_state.memory import HoldMemory, guardian_missing, way_pause
@@ -21,7 +22,6 @@ from headroom.core.policy import Policy
 from headroom.core.renewal import Guardians, is_due, told_apart
 from headroom.core.resources import EMPTY
 from headroom.core.subjects import Awaited, Change, node_changed
-from headroom.core.tickets import ticket_lifecycle
 
 CANDIDATES = Awaited(Change.RUNNING_POD, "")  # whose place a hold with preAllocation may take
 OVERBOOKED_FOR = timedelta(seconds=2)  # A kubelet rejects most pods that are too many by then.
@@ -77,7 +77,9 @@ def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
     view, overbooked_at = _lasting(view, now)
     view, heir_until = _for_heir(view, now)
     view, waits, unsettled_at = _turn_to_renew(view, now, policy)
-    decision = ticket_lifecycle.decide(view, now, policy)
+    tenure = view.hold.tenure
+    decide_life = hold_lifecycle.decide if tenure is None else tenure.decide
+    decision = decide_life(view, now, policy)
     inherits_at = now + policy.first_look if view.inherits else None
     again = (overbooked_at, unsettled_at, view.room_changes_at, view.first_until, inherits_at)
     wake_at = earliest(decision.wake_at, *again, heir_until)

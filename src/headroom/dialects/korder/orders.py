@@ -25,7 +25,7 @@ from headroom.core.selector_validation import label_key_refusal, label_value_ref
 from headroom.core.sizes.kind import Size
 from headroom.core.sizes.pernode import PerNode
 from headroom.core.sizes.replicas import Replicas
-from headroom.core.tickets.values import SlotObjects, Tenure
+from headroom.core.slot_values import SlotObjects, Tenure
 from headroom.dialects.korder.kinds import (
     API_VERSION,
     ORDER_FINALIZER,

@@ -16,8 +16,8 @@ import msgspec
 from msgspec import Raw
 
 from headroom.core.holds import PodTemplate
-from headroom.core.tickets.values import Tenure
 from headroom.dialects.korder.patterns import parse_start, parse_zone
+from headroom.dialects.korder.rules.tenure import TicketTenure
 from headroom.dialects.korder.schema_rules import TOO_LARGE, above_limits
 from headroom.wire.durations import parse_duration
 from headroom.wire.objects.findings import Fields
@@ -49,9 +49,9 @@ class TicketSpec:
     time_zone: str = "UTC"
 
     @property
-    def tenure(self) -> Tenure:
+    def tenure(self) -> TicketTenure:
         """How long a ticket of this spec lasts, and how long its object stays after that."""
-        return Tenure(self.duration, self.cleanup)
+        return TicketTenure(self.duration, self.cleanup)
 
 
 def ticket_spec(spec: Fields, namespace: str) -> TicketSpec:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from headroom.core.actions import Action, CreateSlotObject, Outcome, SetFinalizers, Taken
+from headroom.core.derived_names import object_of
 from headroom.core.headrooms import nodeoverhead
 from headroom.core.headrooms.companions import daemon_set_owner
 from headroom.core.headrooms.headrooms import ALWAYS, Headroom
@@ -22,8 +23,6 @@ from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.plan import Sequence, Work
 from headroom.core.subjects import Awaited, Change, Topic, headroom_subject, hold_subject
-from headroom.core.tickets.ticket_lifecycle import dismissed
-from headroom.core.tickets.ticket_times import object_of
 from headroom.engine import quotas
 from headroom.engine.ledger import Ledger
 from headroom.engine.memories import remember
@@ -53,7 +52,7 @@ def member_hold(ledger: Ledger, hold: Hold) -> Hold:
     if owner is not None:
         hold = nodeoverhead.slot_owned(hold, owner)
     if headroom.slot_objects.permanent and hold.tenure is not None:
-        hold = replace(hold, tenure=replace(hold.tenure, duration=None))
+        hold = replace(hold, tenure=hold.tenure.endless())
     if memory.window is None or headroom.refill != ALWAYS:
         return hold
     return replace(hold, fresh_since=memory.window.started_at)
@@ -233,8 +232,8 @@ def _dismiss(ledger: Ledger, hold: Hold) -> Iterator[Sequence]:
     """Delete an object that nobody has claimed and that nothing is being done with."""
     busy = ledger.agenda.busy(hold_subject(hold.parent))
     known = bool(hold.parent.uid) and hold.deleted is None
-    if known and not busy and not ledger.promised(hold):
-        yield dismissed(hold, ledger.guardians_of(hold))
+    if hold.tenure is not None and known and not busy and not ledger.promised(hold):
+        yield hold.tenure.dismissed(hold, ledger.guardians_of(hold))
 
 
 def _finalizers(headroom: Headroom, finalizers: tuple[str, ...]) -> Sequence:

@@ -1,6 +1,6 @@
 """Expired slots whose room goes to the slot that replaces them.
 
-If slots are objects (korder's Tickets), an expired one stays as a record and another is created
+If slots are objects of a dialect, an expired one stays as a record and another is created
 under another name. The old guardian stays until the new one takes over, under a latch. It is
 deleted without a successor only if none is wanted, or none has come for a while. As long as it
 stays, the expired slot waits for its heir on the agenda, where the heir finds it.
@@ -17,7 +17,6 @@ from headroom.core.hold_state.decision import heir_of
 from headroom.core.holds import Hold
 from headroom.core.objects import Pod
 from headroom.core.subjects import hold_subject, pod_subject
-from headroom.core.tickets.ticket_times import ends_at
 from headroom.engine.cron import calendar
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
@@ -28,7 +27,8 @@ def leaves_room(ledger: Ledger, hold: Hold, now: datetime) -> bool:
 
     What ends otherwise, by deletion or because its pod has, leaves nothing.
     """
-    ends, headroom = ends_at(hold), ledger.slots.headrooms.get(hold.group)
+    headroom = ledger.slots.headrooms.get(hold.group)
+    ends = hold.tenure.ends_at(hold) if hold.tenure is not None else None
     if hold.member is None or ends is None or ends > now or hold.status.phase == "Succeeded":
         return False
     if headroom is None or hold.deleted is not None:

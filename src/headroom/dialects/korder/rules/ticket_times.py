@@ -1,8 +1,8 @@
-"""When a hold with a limited time begins, ends and is deleted, and the name of a slot's object.
+"""When a ticket begins, ends and is deleted.
 
 Its time starts when its guardian is first created, or at its start time if it has one, and starts
 again when a renewal is due. A refused guardian does not start the time. An owner keeps its hold
-while it runs, also beyond the end. `hold_lifecycle` uses this module for every hold with a tenure.
+while it runs, also beyond the end.
 
     Pending ──guardian──▶ Available ──claimed──▶ Succeeded ──its pod ends──▶ Failed ──▶ deleted
        └───────end──────────────┴──────────────────────────────────────────▶
@@ -11,12 +11,11 @@ while it runs, also beyond the end. `hold_lifecycle` uses this module for every 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from headroom.core.derived_names import hashed
 from headroom.core.holds import Hold
-from headroom.core.objects import Parent, Pod
-from headroom.core.tickets.values import Chronicle, SlotObjects
+from headroom.core.objects import Pod
+from headroom.core.slot_values import Chronicle
 
 
 def activated_at(hold: Hold, guardian: Pod | None) -> datetime | None:
@@ -70,20 +69,14 @@ def has_left(hold: Hold, claimants: Iterable[Pod]) -> bool:
     )
 
 
-def cleanup_at(hold: Hold) -> datetime | None:
+def cleanup_at(hold: Hold, cleanup: timedelta | None) -> datetime | None:
     """When the object of a hold whose time is over is to be deleted; None for never."""
     told = hold.status.chronicle
-    if hold.tenure is None or hold.tenure.cleanup is None or hold.status.phase != "Failed":
+    if cleanup is None or hold.status.phase != "Failed":
         return None
     if told is None or told.ended is None:
         return None
-    return told.ended + hold.tenure.cleanup
-
-
-def object_of(objects: SlotObjects, of: Parent, slot: str) -> Parent:
-    """The object that stands for a slot of a headroom, by the name that derives from both."""
-    name = hashed(f"{of.name}-{slot.replace('/', '-')}")
-    return Parent(objects.api_version, objects.kind, of.namespace, name)
+    return told.ended + cleanup
 
 
 def _began(hold: Hold, guardian: Pod | None) -> datetime | None:

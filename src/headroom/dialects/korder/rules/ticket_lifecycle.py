@@ -1,15 +1,15 @@
-"""The life of a hold that is a dialect's object: its finalizer, its limited time and its end.
+"""The life of a ticket: its finalizer, its limited time and its end.
 
-`hold_lifecycle` handles guardians and owners; this module handles the object itself. The object has
-a finalizer while it may have a guardian, and its status stores its times. When its pod has ended,
-it has ended too, and some time later it is deleted.
+`core.hold_lifecycle` handles guardians and owners; this module handles the object itself. The
+object has a finalizer while it may have a guardian, and its status stores its times. When its pod
+has ended, it has ended too, and some time later it is deleted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from headroom.core import hold_lifecycle
 from headroom.core.actions import Action, DeleteObject, DeletePod, SetFinalizers
@@ -23,14 +23,14 @@ from headroom.core.policy import Policy
 from headroom.core.renewal import told_apart
 from headroom.core.statuses import Facts, status_of
 from headroom.core.subjects import hold_subject
-from headroom.core.tickets.ticket_times import chronicle_of, cleanup_at, has_left
+from headroom.dialects.korder.rules.ticket_times import chronicle_of, cleanup_at, has_left
 
 
-def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
+def decide(
+    view: HoldView, cleanup: timedelta | None, now: datetime, policy: Policy
+) -> HoldDecision:
     """Say what a hold needs, with what its object asks for beyond it."""
     hold = view.hold
-    if not hold.finalizer and hold.tenure is None:
-        return hold_lifecycle.decide(view, now, policy)
     if hold.deleted is not None:
         return HoldDecision(hold.status, _farewell(hold, view.guardians))
     if hold.finalizer and hold.finalizer not in hold.finalizers:
@@ -43,7 +43,7 @@ def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
         decided = HoldDecision(status_of(told, now, hold.status.owners))
     else:
         decided = hold_lifecycle.decide(view, now, policy)
-    return _with_clock(view, decided, now)
+    return _with_clock(view, decided, cleanup, now)
 
 
 def left_over(hold: Hold, pods: Mapping[Key, Pod]) -> Pod | None:
@@ -63,13 +63,15 @@ def dismissed(hold: Hold, guardians: tuple[Pod, ...]) -> Sequence:
     return _sequence(hold, tuple(steps))
 
 
-def _with_clock(view: HoldView, decided: HoldDecision, now: datetime) -> HoldDecision:
+def _with_clock(
+    view: HoldView, decided: HoldDecision, cleanup: timedelta | None, now: datetime
+) -> HoldDecision:
     """What was decided, its moments noted; an object whose time is long over goes."""
     hold = view.hold
     guardian = told_apart(hold, view.guardians, now).standing
     chronicle = chronicle_of(hold, guardian, decided.status.phase, now)
     status = replace(decided.status, chronicle=chronicle)
-    gone_at = cleanup_at(replace(hold, status=status))
+    gone_at = cleanup_at(replace(hold, status=status), cleanup)
     if gone_at is not None and gone_at <= now and status == hold.status and not view.heir:
         return HoldDecision(status, dismissed(hold, view.guardians))
     ends = chronicle.ends if chronicle is not None and status.phase == "Available" else None

@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from headroom.core.derived_names import object_of
 from headroom.core.holds import Hold, HoldStatus, PodTemplate
 from headroom.core.objects import Key, Parent, Pod
-from headroom.core.tickets.ticket_times import (
+from headroom.core.slot_values import Chronicle, SlotObjects
+from headroom.dialects.korder.rules.tenure import TicketTenure
+from headroom.dialects.korder.rules.ticket_times import (
     activated_at,
     chronicle_of,
     cleanup_at,
     ends_at,
     has_left,
-    object_of,
 )
-from headroom.core.tickets.values import Chronicle, SlotObjects, Tenure
 
 NOON = datetime(2027, 1, 4, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -23,7 +24,7 @@ GUARDIAN = Pod(Key("shop", "korder-guardian-web-0"), created=NOON)
 TICKET = Hold(
     Parent("core.korder.dev/v1alpha1", "Ticket", "shop", "web-0"),
     PodTemplate(Pod(Key("shop", ""))),
-    tenure=Tenure(HOUR, cleanup=timedelta(seconds=10)),
+    tenure=TicketTenure(HOUR, cleanup=timedelta(seconds=10)),
 )
 
 
@@ -111,7 +112,6 @@ def test_a_hold_without_a_tenure_has_no_moments() -> None:
     plain = replace(TICKET, tenure=None)
     assert chronicle_of(plain, GUARDIAN, "Available", NOON) is None
     assert ends_at(plain, GUARDIAN) is None
-    assert cleanup_at(plain) is None
     assert not has_left(plain, ())
 
 
@@ -125,10 +125,10 @@ def test_a_claimed_hold_is_over_when_its_pod_has_ended_or_is_gone() -> None:
 
 def test_the_object_goes_when_its_time_after_the_end_is_over() -> None:
     over = with_status(TICKET, "Failed", ended=NOON)
-    assert cleanup_at(over) == NOON + timedelta(seconds=10)
-    assert cleanup_at(replace(over, tenure=Tenure(HOUR, timedelta()))) == NOON
-    assert cleanup_at(replace(over, tenure=Tenure(HOUR))) is None
-    assert cleanup_at(with_status(TICKET, "Succeeded", ended=NOON)) is None
+    assert cleanup_at(over, timedelta(seconds=10)) == NOON + timedelta(seconds=10)
+    assert cleanup_at(over, timedelta()) == NOON
+    assert cleanup_at(over, None) is None
+    assert cleanup_at(with_status(TICKET, "Succeeded", ended=NOON), HOUR) is None
 
 
 def test_names_of_slot_objects_derive_from_the_slot_and_fit_into_a_label() -> None:

@@ -10,8 +10,9 @@ from headroom.core.hold_state.view import HoldDecision, HoldView
 from headroom.core.holds import Hold, HoldStatus, OwnerUse
 from headroom.core.objects import Key, OwnerReference, Parent, Pod
 from headroom.core.policy import Policy
-from headroom.core.tickets.ticket_lifecycle import decide, left_over
-from headroom.core.tickets.values import Chronicle, Tenure
+from headroom.core.slot_values import Chronicle
+from headroom.dialects.korder.rules.tenure import TicketTenure
+from headroom.dialects.korder.rules.ticket_lifecycle import left_over
 from tests.builders import NOON, hold, pod
 
 HOUR = timedelta(hours=1)
@@ -22,7 +23,7 @@ TICKET = replace(
     parent=Parent("core.korder.dev/v1alpha1", "Ticket", "default", "t", "uid-t"),
     guardian="guardian-t",
     ttl=None,
-    tenure=Tenure(HOUR, cleanup=timedelta(seconds=10)),
+    tenure=TicketTenure(HOUR, cleanup=timedelta(seconds=10)),
     finalizer=FINALIZER,
     finalizers=(FINALIZER,),
 )
@@ -35,7 +36,8 @@ def decided(
     ticket: Hold, *claimants: Pod, left: Pod | None = None, after_s: float = 0
 ) -> HoldDecision:
     now = NOON + timedelta(seconds=after_s)
-    return decide(HoldView(ticket, claimants=claimants, left=left), now, POLICY)
+    assert ticket.tenure is not None
+    return ticket.tenure.decide(HoldView(ticket, claimants=claimants, left=left), now, POLICY)
 
 
 def actions(life: HoldDecision) -> list[object]:
@@ -55,7 +57,7 @@ def test_a_ticket_that_is_over_is_deleted_after_its_time_and_not_before() -> Non
 
 
 def test_what_is_due_but_not_yet_told_waits_for_its_status() -> None:
-    now = replace(TICKET.tenure or Tenure(HOUR), cleanup=timedelta())
+    now = TicketTenure(HOUR, cleanup=timedelta())
     claimed = HoldStatus("Succeeded", owners=(OwnerUse("default", "p", "u"),))
     life = decided(replace(TICKET, tenure=now, status=claimed))
     assert life.status.phase == "Failed"

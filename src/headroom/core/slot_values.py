@@ -1,7 +1,6 @@
 """Values for holds with a limited time, and for objects that represent one slot each.
 
-`holds` and `headrooms` contain them where a dialect needs them (korder's Ticket and Order); a
-native object has none of them. `ticket_times` uses them.
+`holds` and `headrooms` contain them where a dialect needs them; a native object has none of them.
 """
 
 from __future__ import annotations
@@ -9,19 +8,38 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Protocol
 
-from headroom.core.objects import Parent, no_labels
+from headroom.core.objects import Key, Parent, Pod, no_labels
+
+if TYPE_CHECKING:
+    from headroom.core.hold_state.view import HoldDecision, HoldView
+    from headroom.core.holds import Hold
+    from headroom.core.plan import Sequence
+    from headroom.core.policy import Policy
 
 
-@dataclass(frozen=True, slots=True)
-class Tenure:
-    """How long a hold lasts once it stands, None: until it is claimed.
+class Tenure(Protocol):
+    """How long a hold lasts once it stands, and the life of its object; a dialect has the rules."""
 
-    Its object is deleted `cleanup` after its end, None: never.
-    """
+    @property
+    def duration(self) -> timedelta | None:
+        """How long it lasts, None: until it is claimed."""
 
-    duration: timedelta | None
-    cleanup: timedelta | None = None
+    def endless(self) -> Tenure:
+        """The same, until it is claimed."""
+
+    def ends_at(self, hold: Hold) -> datetime | None:
+        """When the hold's time is over; None while it is not known."""
+
+    def decide(self, view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
+        """What the hold needs, with what its object asks for beyond it."""
+
+    def left_over(self, hold: Hold, pods: Mapping[Key, Pod]) -> Pod | None:
+        """A guardian that another controller made for the object, and that has to go first."""
+
+    def dismissed(self, hold: Hold, guardians: tuple[Pod, ...]) -> Sequence:
+        """Delete the hold's object, and its guardians with it."""
 
 
 @dataclass(frozen=True, slots=True)

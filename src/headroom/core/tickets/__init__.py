@@ -1,1 +1,0 @@
-"""Tickets: holds for a limited time that are objects of their own, requested by annotation."""
