@@ -1,8 +1,9 @@
 """A dialect: what it takes to serve another system's own objects, as data.
 
-Its decoders turn foreign objects into the core nouns (Hold, Headroom), so that everything that
-decides knows nothing of it; its `render` spells the few actions about foreign objects. Dialects
-are made in `headroom.dialects` and switched on by name; adapters are handed the ones that are on.
+Its decoders turn foreign objects into the core nouns (Hold, Headroom, Quota), so that everything
+that decides knows nothing of it; rules of the other system are parts of these values, behind
+protocols of the core. Its `render` spells the few actions about foreign objects. Dialects are made
+in `headroom.dialects` and switched on by name; adapters are handed the ones that are on.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The dialect `capacitybuffer`: CapacityBuffers of autoscaling.x-k8s.io, kept by placeholder pods.
 
-A buffer is a Headroom whose slots any pod may preempt (`buffers`). `core.demand` calculates the
-number by the rules of the API. `statuses` writes the status, `schema` has the kind. A buffer that
-an autoscaler in the cluster serves itself is ignored.
+A buffer is a Headroom whose slots any pod may preempt (`buffers`). `rules` calculates the number
+and the conditions as the API says. `statuses` writes the status, `schema` has the kind. A buffer
+that an autoscaler in the cluster serves itself is ignored.
 """
 
 from __future__ import annotations

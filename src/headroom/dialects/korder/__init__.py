@@ -1,7 +1,8 @@
 """The dialect `korder`: Order, Ticket and Quota of core.korder.dev, and pods that ask for tickets.
 
 An Order is a headroom whose slots are Tickets (`orders`), a Ticket is a hold for a limited time
-(`tickets`), a Quota limits both (`quotas`); `writes` writes in korder's format.
+(`tickets`), a Quota limits both (`quotas`); `writes` writes in korder's format. `rules` has what
+korder decides in another way than we do.
 """
 
 from __future__ import annotations
