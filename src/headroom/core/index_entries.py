@@ -25,7 +25,7 @@ from headroom.core.names import (
 )
 from headroom.core.objects import Key, Pod
 from headroom.core.owners import EVERYWHERE, pod_keys, reach
-from headroom.core.plan import Sequence, Work
+from headroom.core.plan import LAUNCHED_WORK, Sequence, Work
 from headroom.core.pod_memory import NOTHING, PodMemory
 from headroom.core.resources import PODS, Resources
 from headroom.core.selection import only_node
@@ -80,6 +80,7 @@ class By(StrEnum):
     FENCE_FOR = "fence for"  # by the namespace on whose behalf it exists
     RETURNING = "returning"  # holds that have or had owners on a node and may get room back, by it
     SIDE = "side"  # holds that have not ended, by their side: see `allocate_policy_groups`
+    HANDOVER = "handover"  # nodes with a handover in progress; all, by nothing
     EXPECTED = "expected"  # work that makes room for others than guardians, by node
     MAKING = "making"  # guardians that are being made for kube-scheduler to place, by only node
     BINDING = "binding"  # guardians that we are binding, by node
@@ -125,18 +126,21 @@ def hold_entries(
     return tuple(found)
 
 
-def work_entries(sequence: Sequence) -> Iterator[tuple[Subject, Entry]]:
+def work_entries(sequence: Sequence) -> Iterator[tuple[Subject, tuple[Entry, ...]]]:
     """What a sequence is about to do, by whom it concerns: others count it while it is written."""
     for create in guardians_made(sequence):
         subject = hold_subject(create.hold.parent)
         if create.bound:
-            yield subject, Entry(By.BINDING, create.node, create.requests)
+            yield subject, (Entry(By.BINDING, create.node, create.requests),)
         elif not create.gated:
-            yield subject, Entry(By.MAKING, pin_of(create))
+            yield subject, (Entry(By.MAKING, pin_of(create)),)
     if sequence.work in (Work.DOOR1, Work.DOOR1_SLOW):
-        yield sequence.subjects[0], Entry(By.EXPECTED, sequence.subjects[0].identity)
+        expected = Entry(By.EXPECTED, sequence.subjects[0].identity)
+        yield sequence.subjects[0], (expected, Entry(By.HANDOVER))
+    elif sequence.work in LAUNCHED_WORK:
+        yield sequence.subjects[0], (Entry(By.HANDOVER),)
     elif sequence.work is Work.TAKE_BACK:
-        yield sequence.subjects[1], Entry(By.TAKE_BACK, sequence.subjects[0].identity)
+        yield sequence.subjects[1], (Entry(By.TAKE_BACK, sequence.subjects[0].identity),)
 
 
 def guardians_made(sequence: Sequence | None) -> Iterator[CreateGuardian]:

@@ -38,6 +38,8 @@ class PodMemory:
     shown_on: str = ""  # the node on which the watch showed a latch or a fence
     shown_since: datetime | None = None
     told: str = ""  # what people were last told of it
+    claim: tuple[str, str] | None = None  # its claim that stood: see `engine.observation.owners`
+    chosen: tuple[str, str] | None = None  # the claim that it was last about to get
 
 
 NOTHING = PodMemory()

@@ -8,6 +8,7 @@ guardian keeps the rest, and its hold reports what it lacks until that room is f
 from __future__ import annotations
 
 from headroom.core.claims import Offer
+from headroom.core.index_entries import By
 from headroom.core.objects import Pod
 from headroom.core.owners import is_kept_for
 from headroom.core.subjects import hold_subject
@@ -24,12 +25,14 @@ def displacement(ledger: Ledger, pod: Pod) -> Offer | None:
         for guardian in (ledger.guardian_of(hold),)
         if guardian is not None
         and is_kept_for(hold, pod.key.namespace)
-        and not ledger.parked.of(parent)
+        and not ledger.parked_by.of(By.RESERVED, parent)
         and guardian.node
         and not ledger.agenda.busy(hold_subject(hold.parent))
         and pod.requests.fits_in(guardian.requests)
         and unfit(ledger, pod, guardian.node, frozenset({guardian.key})) is None
     ]
     return min(
-        offers, key=lambda offer: (sum(offer.kept.values()), str(offer.hold.parent)), default=None
+        offers,
+        key=lambda offer: (sum(offer.kept.values()), offer.hold.parent.identity),
+        default=None,
     )

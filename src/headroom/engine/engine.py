@@ -31,10 +31,11 @@ from headroom.core.actions import (
     WriteQuotaStatus,
 )
 from headroom.core.doors.claim_decision import OwnerStage
+from headroom.core.index_entries import By
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Pod
-from headroom.core.plan import KEEPERS_WORK, LAUNCHED_WORK, Plan, Sequence, Work
+from headroom.core.plan import KEEPERS_WORK, Plan, Sequence, Work
 from headroom.core.policy import Policy
 from headroom.core.subjects import (
     Subject,
@@ -173,7 +174,7 @@ class Engine:
             self.quarantine.succeeded(subject)
 
     def _launch(self, now: datetime, planned: list[Sequence]) -> None:
-        for node in self.ledger.parked.nodes():
+        for node in tuple(self.ledger.parked_by.all(By.PARKED)):
             subject = node_subject(node)
             launched = self._started(handover_queue.launch(self.ledger, node))
             if self.quarantine.resting(subject, now):
@@ -300,8 +301,6 @@ class Engine:
 
     def _ended(self, sequence: Sequence, completed: bool) -> None:
         end(self.ledger, sequence)
-        if sequence.work in LAUNCHED_WORK:
-            handover_queue.finished(self.ledger)
         if not completed:
             give_up(self.ledger, sequence)
         note_ended(self.ledger, sequence, completed)

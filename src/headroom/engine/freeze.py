@@ -25,7 +25,7 @@ def hold_room(ledger: Ledger, hold: Hold) -> HoldRoom:
     """A hold with the pods that keep or use its room."""
     latches = ledger.latches_of(hold)
     firm = {latch.key: ledger.firm_at(latch) for latch in latches}
-    parent = str(hold.parent)
+    parent = hold.parent.identity
     return HoldRoom(
         hold,
         ledger.guardians_of(hold),

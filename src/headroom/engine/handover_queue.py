@@ -23,7 +23,7 @@ from headroom.core.handover import (
     through_latch,
 )
 from headroom.core.holds import Hold
-from headroom.core.index_entries import By
+from headroom.core.index_entries import By, Entry
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, Work
 from headroom.core.resources import Resources
@@ -32,6 +32,7 @@ from headroom.engine.freeze import standing_claims
 from headroom.engine.latch_controller import dismiss, remember
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
+from headroom.engine.observation.owners import choose
 from headroom.engine.pending_guardians import blocks, expect, expect_no_more, rivals
 from headroom.scheduling.node_filters import in_zone, reached
 
@@ -40,8 +41,10 @@ GATE_WORK = (Work.DOOR1, Work.DOOR1_SLOW)  # It says itself that its owners are 
 
 def park(ledger: Ledger, pod: Pod, offer: Offer) -> None:
     """Reserve the hold and wait for the node."""
-    parent = str(offer.hold.parent)
-    ledger.parked.park((pod, offer))
+    parent = offer.hold.parent.identity
+    ledger.parked[pod.key] = pod, offer
+    where = Entry(By.PARKED, offer.node), Entry(By.RESERVED, parent)
+    ledger.parked_by.put(pod.key, where)
     left = left_beside(ledger, offer.hold)
     if offer.hold.allocate_once:
         ledger.open.take(parent)
@@ -50,12 +53,12 @@ def park(ledger: Ledger, pod: Pod, offer: Offer) -> None:
     else:
         ledger.shelve(offer.hold, None)  # What is left will be there for the next.
     ledger.state.expect(pod, offer.node)
-    ledger.owners.choose(offer.hold, pod)
+    choose(ledger, offer.hold, pod)
 
 
 def launch(ledger: Ledger, node: str) -> Iterator[Sequence]:
     """Start what may start on a node."""
-    many = ledger.parked.under_way >= ledger.policy.handovers_at_once
+    many = len(ledger.work.of(By.HANDOVER)) >= ledger.policy.handovers_at_once
     if many or ledger.agenda.busy(node_subject(node)):
         return
     queue = node_queue(ledger, node)
@@ -71,25 +74,36 @@ def launch(ledger: Ledger, node: str) -> Iterator[Sequence]:
     if chosen is Pause.UNSETTLED:
         dismiss(ledger, node)
     if sequence is not None:
-        ledger.parked.under_way += 1
         yield sequence
-
-
-def finished(ledger: Ledger) -> None:
-    """A handover that was started here has ended, well or not."""
-    ledger.parked.under_way -= 1
 
 
 def drop(ledger: Ledger, node: str, now: datetime) -> None:
     """Let go of the claims on a node, which could not be started; all is decided anew."""
-    for pod, _ in ledger.parked.on(node):
+    for pod, _ in parked_on(ledger, node):
         unpark(ledger, pod.key, now)
     expect_no_more(ledger, node_subject(node))
 
 
+def parked_on(ledger: Ledger, node: str) -> tuple[Claim, ...]:
+    """The claims that wait for a node, in the order in which they came."""
+    return tuple(ledger.parked[key] for key in ledger.parked_by.of(By.PARKED, node))
+
+
+def parked_for(ledger: Ledger, hold: Hold) -> tuple[Claim, ...]:
+    """The claims of owners that are about to be handed a hold."""
+    owners = ledger.parked_by.of(By.RESERVED, hold.parent.identity)
+    return tuple(ledger.parked[key] for key in owners)
+
+
+def _unqueue(ledger: Ledger, key: Key) -> Claim:
+    """A handover starts, or does not."""
+    ledger.parked_by.put(key)
+    return ledger.parked.pop(key)
+
+
 def unpark(ledger: Ledger, key: Key, now: datetime) -> None:
     """Let go of the claim of a pod, which cannot be started; it is decided anew later."""
-    _, offer = ledger.parked.take(key)
+    _, offer = _unqueue(ledger, key)
     ledger.state.unexpect(key)
     ledger.agenda.touch(hold_subject(offer.hold.parent))
     ledger.agenda.failed(pod_subject(key), now)
@@ -97,7 +111,7 @@ def unpark(ledger: Ledger, key: Key, now: datetime) -> None:
 
 def node_queue(ledger: Ledger, node: str) -> NodeQueue:
     """The claims that wait for a node, as they are now."""
-    claims = tuple(_parked(ledger, claim) for claim in ledger.parked.on(node))
+    claims = tuple(_parked(ledger, claim) for claim in parked_on(ledger, node))
     gated = any(each.door == 1 for each in claims)
     return NodeQueue(
         claims,
@@ -115,7 +129,7 @@ def _parked(ledger: Ledger, claim: Claim) -> ParkedClaim:
     the guardian that it was to replace is another: then all is decided anew.
     """
     pod, offer = claim
-    known, hold = ledger.pods.get(pod.key), ledger.holds.get(str(offer.hold.parent))
+    known, hold = ledger.pods.get(pod.key), ledger.holds.get(offer.hold.parent.identity)
     guardian = ledger.guardian_of(hold) if hold is not None else None
     stands = guardian is not None and guardian.uid == offer.guardian.uid
     if known is None or known.uid != pod.uid:
@@ -145,14 +159,14 @@ def _begin(
     sequence = handover(ledger, node, claims, scarce) if claims else None
     for each in group:
         (pod, offer), owner = each.claim, each.owner
-        ledger.parked.take(pod.key)
+        _unqueue(ledger, pod.key)
         ledger.state.unexpect(pod.key)
         if owner is not None and each.stands:
             ledger.state.expect(owner, offer.node)
             continue
         if owner is not None:
             ledger.agenda.touch(pod_subject(pod.key))
-        if str(offer.hold.parent) in ledger.holds:
+        if offer.hold.parent.identity in ledger.holds:
             ledger.agenda.touch(hold_subject(offer.hold.parent))
     for _, offer in claims:
         if not offer.hold.allocate_once:  # What is left wakes those who come too late for this.
@@ -207,7 +221,7 @@ def left_beside(ledger: Ledger, hold: Hold) -> Resources | None:
 
     None if they have to go alone: through the gate, or because they need more than the hold has.
     """
-    claims = ledger.parked.of(str(hold.parent))
+    claims = parked_for(ledger, hold)
     if hold.allocate_once or not claims:
         return None
     (first, offered), (_, last) = claims[0], claims[-1]

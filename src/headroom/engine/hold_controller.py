@@ -64,12 +64,12 @@ class HoldController:
 
     def keeps(self, hold: Hold) -> bool:
         """Whether this hold is still there."""
-        return str(hold.parent) in self._ledger.holds
+        return hold.parent.identity in self._ledger.holds
 
     def refused(self, hold: Hold, why: str) -> None:
         """Take note of why a guardian could not be made."""
         memory = self._ledger.memory
-        memory[str(hold.parent)] = replace(memory[str(hold.parent)], trouble=why)
+        memory[hold.parent.identity] = replace(memory[hold.parent.identity], trouble=why)
 
     def rest(self, hold: Hold, now: datetime) -> None:
         """Leave this hold alone for a while, longer each time."""
@@ -83,7 +83,7 @@ class HoldController:
             return
         self.pace.made(hold)
         memory = self._ledger.memory
-        memory[str(hold.parent)] = guardian_made(memory[str(hold.parent)], uid, now)
+        memory[hold.parent.identity] = guardian_made(memory[hold.parent.identity], uid, now)
 
     def look(self, hold: Hold, now: datetime) -> Iterator[Sequence]:
         """What this hold needs now."""
@@ -98,7 +98,7 @@ class HoldController:
         self._apply(seen, decision)
         self._charge(within)
         yield from self._publish(view, decision.status, now)
-        hold = ledger.holds[str(hold.parent)]
+        hold = ledger.holds[hold.parent.identity]
         lasting = hold.pre_allocation or keeps_rest(hold)
         for latch in () if hold.allocate_once and not lasting else ledger.latches_of(hold):
             ledger.agenda.touch(pod_subject(latch.key))  # It stands as long as the hold waits.
@@ -110,7 +110,7 @@ class HoldController:
     def _apply(self, hold: Hold, decision: HoldDecision) -> None:
         """Remember what was decided, and arm what brings the hold back."""
         agenda, subject = self._ledger.agenda, hold_subject(hold.parent)
-        for gone in set(self._ledger.memory[str(hold.parent)].waits).difference(decision.waits):
+        for gone in set(self._ledger.memory[hold.parent.identity].waits).difference(decision.waits):
             agenda.stop_waiting(subject, gone)
         for on in decision.waits:
             agenda.wait(subject, on)
@@ -120,7 +120,7 @@ class HoldController:
 
     def view(self, hold: Hold, now: datetime) -> HoldView:
         """One hold and all that concerns it now, frozen."""
-        ledger, before = self._ledger, self._ledger.memory[str(hold.parent)]
+        ledger, before = self._ledger, self._ledger.memory[hold.parent.identity]
         guardians = tuple(by_our_clock(before, pod) for pod in ledger.guardians_of(hold))
         told = told_apart(hold, guardians, now)
         needs_place = preallocation.needs_place(ledger, hold)
@@ -204,7 +204,7 @@ class HoldController:
     def _within(self, view: HoldView, now: datetime) -> HoldView:
         """The view, which has no room as long as a limit or a quota refuses it."""
         ledger, hold = self._ledger, view.hold
-        others = used_by_others(ledger.usage, hold.home, str(hold.parent))
+        others = used_by_others(ledger.usage, hold.home, hold.parent.identity)
         view = limited(view, limits_of(ledger, hold.home), others)
         if wants_no_room(hold) or view.over_limit or has_room(view):
             return view
@@ -281,7 +281,7 @@ class HoldController:
         hold = view.hold
         if hold.slot:
             if status != hold.status:
-                self._ledger.holds[str(hold.parent)] = replace(hold, status=status)
+                self._ledger.holds[hold.parent.identity] = replace(hold, status=status)
                 slot_now(self._ledger, hold, status)
             return
         soon = (hold.created or now) + QUIET_START
@@ -291,7 +291,7 @@ class HoldController:
         owners = {pod.uid: pod for pod in view.claimants}
         yield from self._publisher.publish(hold, status, owners, now)
         if hold.member is not None:  # A write under way may have kept this one back.
-            slot_now(self._ledger, hold, self._ledger.holds[str(hold.parent)].status)
+            slot_now(self._ledger, hold, self._ledger.holds[hold.parent.identity].status)
 
     def _shelve(self, hold: Hold, moving: bool, now: datetime) -> None:
         ledger = self._ledger

@@ -15,6 +15,7 @@ from headroom.core.actions import ClaimInPlace
 from headroom.core.allocation import kept_beside, policy_refusal
 from headroom.core.claims import standing_refusal
 from headroom.core.holds import Hold
+from headroom.core.index_entries import By
 from headroom.core.node.kept_room import returned_on
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work
@@ -30,7 +31,11 @@ def grow_in_place(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[Sequence]
     for parent in ledger.open.for_pod(replace(pod, requests=pod.growth)):
         hold = ledger.holds[parent]
         busy = ledger.agenda.busy(hold_subject(hold.parent))
-        if not busy and not ledger.parked.of(parent) and _serves(ledger, hold, pod, now):
+        if (
+            not busy
+            and not ledger.parked_by.of(By.RESERVED, parent)
+            and _serves(ledger, hold, pod, now)
+        ):
             beside = pod.requests.minus(pod.growth)
             claim = ClaimInPlace(pod.key, pod.uid, hold.parent, beside)
             subjects = (pod_subject(pod.key), hold_subject(hold.parent))
@@ -52,6 +57,6 @@ def _serves(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> bool:
     kept = kept_beside(hold, guardian.requests, pod.growth)
     within = (pod.growth + kept).fits_in(guardian.requests)
     view = node_view(ledger, pod.node, now)
-    others = EMPTY if within else returned_on(view, now, str(hold.parent))
+    others = EMPTY if within else returned_on(view, now, hold.parent.identity)
     grown = replace(pod, requests=pod.requests + kept + others)
     return unfit(ledger, grown, pod.node, frozenset({guardian.key, pod.key})) is None

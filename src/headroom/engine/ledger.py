@@ -17,6 +17,7 @@ from headroom.core.claims import claim_of
 from headroom.core.doors.latch_decision import NEW_LATCH, LatchMemory, keeps_claim, keeps_place
 from headroom.core.eviction.budgets import Budget
 from headroom.core.fast_replace import replace
+from headroom.core.handover import Claim
 from headroom.core.hold_state.memory import NOTHING, HoldMemory
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
@@ -45,8 +46,7 @@ from headroom.engine.headrooms.slotbook import SlotBook
 from headroom.engine.hold_index import HoldIndex
 from headroom.engine.indexes import Index, counted_on, differs, moves_in
 from headroom.engine.memories import Memories, file_hold, remember
-from headroom.engine.observation.owners import KnownOwners, note_claims, note_owners
-from headroom.engine.parked_claims import ParkedClaims
+from headroom.engine.observation.owners import note_claims, note_owners, owns
 from headroom.engine.pod_index import file_pod
 from headroom.engine.volumes.book import VolumeBook
 from headroom.scheduling.state import ClusterState
@@ -81,8 +81,8 @@ class Ledger:
         self.state = ClusterState(storage=self.volumes.storage)
         self.slots = SlotBook(agenda, policy.across_namespaces)
         self.lost: list[Hold] = []  # holds that are gone, for others to forget
-        self.parked = ParkedClaims()
-        self.owners = KnownOwners(policy.across_namespaces)
+        self.parked: dict[Key, Claim] = {}  # handovers that are about to start, by owner
+        self.parked_by: Index[Key] = Index()  # the same, by node and by hold
 
     def see_pod(self, pod: Pod, now: datetime) -> bool:
         """Take a pod as it now is; False: it is a heartbeat, which concerns nobody."""
@@ -125,7 +125,6 @@ class Ledger:
         self.assumptions.forget(uid)
         self.pod_memory.pop(uid, None)
         self.latch_memory.pop(uid, None)
-        self.owners.forget(uid)
         if old is None or (uid and old.uid != uid):
             return
         self._unlist(old)
@@ -157,7 +156,7 @@ class Ledger:
 
     def guardians_of(self, hold: Hold) -> tuple[Pod, ...]:
         """The pods that keep a hold's room: ours by name and by owner, not by label alone."""
-        said = self.having(By.GUARDIAN, str(hold.parent))
+        said = self.having(By.GUARDIAN, hold.parent.identity)
         return tuple(pod for pod in said if keeps(hold, pod))
 
     def guardian_of(self, hold: Hold) -> Pod | None:
@@ -170,17 +169,17 @@ class Ledger:
         A slot that is given once is held anew under its name: whoever has got it is history,
         unless `lodgers` are asked for too.
         """
-        pods = list(self.having(By.CLAIMANT, str(hold.parent)))
+        pods = list(self.having(By.CLAIMANT, hold.parent.identity))
         if hold.slot and hold.allocate_once and not lodgers:
             pods = [pod for pod in pods if not pod.node]
-        return tuple(pod for pod in pods if self.owners.has(hold, pod))
+        return tuple(pod for pod in pods if owns(self, hold, pod))
 
     def promised(self, hold: Hold) -> bool:
         """Whether an owner is on its way into a hold: claimed, latched for, or about to be."""
-        parent = str(hold.parent)
+        parent = hold.parent.identity
         latches = self.having(By.LATCH_OF_HOLD, parent)
         lines = (line for latch in latches for line in claims_on(latch) if line.parent == parent)
-        reserved = bool(self.parked.of(parent))
+        reserved = bool(self.parked_by.of(By.RESERVED, parent))
         return reserved or self.awaited(hold) or any(map(self.waits, lines))
 
     def awaited(self, hold: Hold) -> bool:
@@ -192,7 +191,7 @@ class Ledger:
 
     def latches_of(self, hold: Hold) -> tuple[Pod, ...]:
         """Latches that keep room for this hold itself, not for an owner on its way."""
-        pods = self.having(By.LATCH_OF_HOLD, str(hold.parent))
+        pods = self.having(By.LATCH_OF_HOLD, hold.parent.identity)
         return tuple(pod for pod in pods if not any(map(self.waits, claims_on(pod))))
 
     def bound_by_us(self, pod: Pod) -> bool:
@@ -236,7 +235,7 @@ class Ledger:
         if hold is None or claims_on(latch):
             return False
         if keeps_rest(hold):
-            lost = self.memory[str(hold.parent)].reclaims
+            lost = self.memory[hold.parent.identity].reclaims
             return keeps_claim(latch, hold, self.lodgers_of(hold), self.guardian_of(hold), lost)
         places = self.state.free_places(latch.nominated)
         return keeps_place(latch, hold, self.claimants_of(hold), places)
@@ -245,7 +244,7 @@ class Ledger:
         """Owners of a slot that use its room where it was last held."""
         if not keeps_rest(hold):
             return ()
-        node = hold.template.node or self.memory[str(hold.parent)].node
+        node = hold.template.node or self.memory[hold.parent.identity].node
         seated = self.claimants_of(hold, lodgers=True)
         return tuple(pod for pod in seated if pod.occupies_node and pod.node == node)
 
@@ -256,7 +255,7 @@ class Ledger:
 
     def see_hold(self, hold: Hold) -> None:
         """Take a hold as it now is; an object made anew under an old name is another hold."""
-        parent = str(hold.parent)
+        parent = hold.parent.identity
         old = self.holds.get(parent)
         if old is not None and old.parent.uid != hold.parent.uid:
             self.lose_hold(parent)
@@ -290,7 +289,7 @@ class Ledger:
 
     def shelve(self, hold: Hold, left: Resources | None) -> None:
         """Say how much of a hold may be claimed now, if any, and wake who waits for it."""
-        parent, free = str(hold.parent), left is not None
+        parent, free = hold.parent.identity, left is not None
         off, on = (self.coming, self.open) if free else (self.open, self.coming)
         off.take(parent)
         if on.put(hold, left) and free:
@@ -302,7 +301,7 @@ class Ledger:
     def unshelve(self, hold: Hold) -> None:
         """A hold that nobody can claim and that is not on its way."""
         for shelves in (self.open, self.coming):
-            shelves.take(str(hold.parent))
+            shelves.take(hold.parent.identity)
 
     def see_node(self, node: Node) -> bool:
         """Take a node; say whether more has changed than a heartbeat, which touches nobody."""
@@ -332,7 +331,9 @@ class Ledger:
         guards = pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN and pod.occupies_node
         hold = self.holds.get(kept_for(pod)) if guards else None
         if hold is not None and keeps(hold, pod):
-            self.memory[str(hold.parent)] = replace(self.memory[str(hold.parent)], node=pod.node)
+            self.memory[hold.parent.identity] = replace(
+                self.memory[hold.parent.identity], node=pod.node
+            )
 
     def waits_for_us(self, pod: Pod) -> bool:
         """Whether a pod waits at one of our doors, or for room to grow in place."""

@@ -21,7 +21,7 @@ from headroom.core.selection import only_node
 from headroom.core.subjects import hold_subject
 from headroom.engine.doors.unfinished import begins_anew
 from headroom.engine.freeze import hold_room, node_view
-from headroom.engine.handover_queue import left_beside
+from headroom.engine.handover_queue import left_beside, parked_for
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import labels_around
 
@@ -54,7 +54,7 @@ def search(ledger: Ledger, pod: Pod, now: datetime) -> Search:
 
 def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Refused:
     """What this hold says to this pod."""
-    room, ahead = hold_room(ledger, hold), ledger.parked.of(str(hold.parent))
+    room, ahead = hold_room(ledger, hold), parked_for(ledger, hold)
     left = left_beside(ledger, hold) if ahead else None
     applicant = Applicant(pod, ledger.door(pod), tuple(owner for owner, _ in ahead), left)
     node = room.guardian.node if room.guardian is not None else ""

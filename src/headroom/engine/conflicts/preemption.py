@@ -24,6 +24,7 @@ from headroom.core.subjects import hold_subject, node_subject
 from headroom.engine.freeze import node_view
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import labels_around, unfit
+from headroom.engine.observation.owners import owns
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ def _is_kept_for(ledger: Ledger, pod: Pod) -> bool:
     hold = ledger.holds.get(claim[0]) if claim is not None else None
     if hold is None or hold.terminal or hold.allocate_once:
         return False
-    return ledger.owners.has(hold, pod)
+    return owns(ledger, hold, pod)
 
 
 def _in_use(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[tuple[Hold, str]]:

@@ -19,6 +19,7 @@ from headroom.engine.freeze import standing_claims
 from headroom.engine.ledger import Ledger
 from headroom.engine.namespace_limits import limits_of
 from headroom.engine.node_fit import unfit
+from headroom.engine.observation.owners import owns
 
 
 def reclaim_of(ledger: Ledger, hold: Hold, waits: bool) -> Reclaim | None:
@@ -71,4 +72,4 @@ def _may_go(ledger: Ledger, pod: Pod, below: int) -> bool:
     if not may_go(pod, below) or not ledger.policy.serves(pod.key.namespace):
         return False
     hold = ledger.holds.get(claim[0]) if claim is not None else None
-    return hold is None or not ledger.owners.has(hold, pod)
+    return hold is None or not owns(ledger, hold, pod)

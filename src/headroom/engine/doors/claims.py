@@ -51,6 +51,7 @@ from headroom.engine.freeze import hold_room, node_view
 from headroom.engine.handover_queue import rivals_on
 from headroom.engine.latch_controller import latched
 from headroom.engine.ledger import Ledger
+from headroom.engine.observation.owners import owns
 
 
 def waits_since(ledger: Ledger, moment: datetime) -> None:
@@ -68,7 +69,7 @@ def claimed(ledger: Ledger, pod: Pod) -> Hold | None:
 def stage(ledger: Ledger, pod: Pod) -> OwnerStage:
     """How far an owner is on its way."""
     hold = claimed(ledger, pod)
-    stands = hold is not None and ledger.owners.has(hold, pod)
+    stands = hold is not None and owns(ledger, hold, pod)
     return stage_of(pod, ledger.door(pod), stands, pod.key in ledger.parked, latched(ledger, pod))
 
 
@@ -131,7 +132,7 @@ def nominated_owner(ledger: Ledger, pod: Pod, hold: Hold) -> NominatedOwner:
 def gated_claim(ledger: Ledger, pod: Pod) -> Hold | None:
     """The hold that a gated pod has a true claim on."""
     hold = claimed(ledger, pod) if CLAIM_GATE in pod.gates else None
-    return hold if hold is not None and ledger.owners.has(hold, pod) else None
+    return hold if hold is not None and owns(ledger, hold, pod) else None
 
 
 def _stray(ledger: Ledger, hold: Hold | None, pod: Pod, now: datetime) -> Iterator[Sequence]:
@@ -156,7 +157,7 @@ def _seated(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Iterator[Seq
     """A claim on room of one node says nothing about another."""
     if hold.slot and hold.allocate_once:
         return  # The slot may be held again elsewhere by now.
-    node = ledger.memory[str(hold.parent)].node or hold.status.node
+    node = ledger.memory[hold.parent.identity].node or hold.status.node
     if hold.terminal or not node or pod.node == node:
         return
     yield disclaim(pod, hold, nominated=False)

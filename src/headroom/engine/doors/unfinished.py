@@ -13,11 +13,12 @@ from datetime import datetime
 from headroom.core.claims import Refused, standing_refusal
 from headroom.core.objects import Pod
 from headroom.engine.ledger import Ledger
+from headroom.engine.observation.owners import was_to_get
 
 
 def begins_anew(ledger: Ledger, pod: Pod, now: datetime) -> tuple[Refused, ...]:
     """The hold that a pod was about to get, if it stands and will be offered in a moment."""
-    parent = ledger.owners.was_to_get(pod)
+    parent = was_to_get(ledger, pod)
     hold = ledger.holds.get(parent)
     if hold is None or parent in ledger.open or parent in ledger.coming or ledger.promised(hold):
         return ()

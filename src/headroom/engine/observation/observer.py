@@ -179,9 +179,9 @@ class Observer:
             case PodGone(key, uid):
                 self._lose_pod(key, uid, now)
             case HoldGone(parent):
-                if str(parent) in ledger.holds:
-                    self.indexer.touch(ledger.holds[str(parent)])
-                ledger.lose_hold(str(parent))
+                if parent.identity in ledger.holds:
+                    self.indexer.touch(ledger.holds[parent.identity])
+                ledger.lose_hold(parent.identity)
                 self.doors.forget(parent)
                 self.quotas.lose(parent)
                 self.quotas.asks_anew(hold_subject(parent))
@@ -246,12 +246,12 @@ def _repeats(ledger: Ledger, hold: Hold) -> bool:
 
     Most are our own writes of its status, which were assumed: nothing is to be decided anew.
     """
-    old = ledger.holds.get(str(hold.parent))
+    old = ledger.holds.get(hold.parent.identity)
     if old is None or old.parent.uid != hold.parent.uid:
         return False
     if replace(old, version=hold.version) != hold:
         return False
-    ledger.holds[str(hold.parent)] = hold
+    ledger.holds[hold.parent.identity] = hold
     return True
 
 
