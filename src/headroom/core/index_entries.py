@@ -191,17 +191,18 @@ def pod_entries(
         found += _lookups(pod)
         found += [Entry(By.VOLUME_CLAIM, Key(pod.key.namespace, name)) for name in pod.claims]
     found += [Entry(By.GATE, gate) for gate in pod.gates]
-    uid = pod.uid or None
-    found += [Entry(By.OWNER_LABEL, label) for label, own in pod.labels.items() if own == uid]
+    if pod.uid:
+        uid, labels = pod.uid, pod.labels.items()
+        found += [Entry(By.OWNER_LABEL, label) for label, own in labels if own == uid]
     if role is None and not pod.node and not pod.finished:
         if claim is not None and pod.nominated and pod.scheduler == DEFAULT_SCHEDULER_NAME:
             found.append(Entry(By.ARRIVING, pod.nominated))
         if pod.deleted is None and memory.ahead is not None:
             found += [Entry(By.RELEASED, whole) for whole in memory.ahead.wholes]
-        if _is_pending(pod):
+        if claim is None and _is_pending(pod):
             found.append(Entry(By.PENDING))
             found += [Entry(By.PREEMPTING)] if pod.nominated else []
-    if is_rival(pod):
+    if pod.unschedulable_since is not None and is_rival(pod):
         found.append(Entry(By.RIVAL, rival_kind(pod)))
     if memory.given_up:
         found.append(Entry(By.GIVEN_UP))
@@ -209,14 +210,13 @@ def pod_entries(
 
 
 def _is_pending(pod: Pod) -> bool:
-    """Whether kube-scheduler has still to place a pod without a node whose needs we can judge."""
+    """Whether kube-scheduler has still to place a pod without a claim whose needs we can judge."""
     return (
         pod.deleted is None
         and not pod.gates
         and not pod.unjudged
         and not pod.claims
         and pod.scheduler == DEFAULT_SCHEDULER_NAME
-        and claim_of(pod) is None
     )
 
 

@@ -74,7 +74,7 @@ def node_view(ledger: Ledger, node: str, now: datetime) -> NodeView:
     view = NodeView(
         node,
         node in ledger.nodes,
-        partial(_unfit, ledger, node),
+        lambda pod, without: unfit(ledger, pod, node, without),
         labels_around(ledger, node),
         nominated,
         ledger.unsettled_on(node),
@@ -97,7 +97,3 @@ def node_view(ledger: Ledger, node: str, now: datetime) -> NodeView:
 def _room_named(ledger: Ledger, name: str) -> HoldRoom | None:
     hold = ledger.holds.get(name)
     return hold_room(ledger, hold) if hold is not None else None
-
-
-def _unfit(ledger: Ledger, node: str, pod: Pod, without: frozenset[Key]) -> str | None:
-    return unfit(ledger, pod, node, without)

@@ -32,7 +32,6 @@ from headroom.engine.freeze import standing_claims
 from headroom.engine.latch_controller import dismiss, remember
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
-from headroom.engine.observation.owners import choose
 from headroom.engine.pending_guardians import blocks, expect, expect_no_more, rivals
 from headroom.scheduling.node_filters import in_zone, reached
 
@@ -53,7 +52,8 @@ def park(ledger: Ledger, pod: Pod, offer: Offer) -> None:
     else:
         ledger.shelve(offer.hold, None)  # What is left will be there for the next.
     ledger.state.expect(pod, offer.node)
-    choose(ledger, offer.hold, pod)
+    chosen = parent, offer.hold.parent.uid
+    ledger.pod_memory[pod.uid] = replace(ledger.pod_memory[pod.uid], chosen=chosen)
 
 
 def launch(ledger: Ledger, node: str) -> Iterator[Sequence]:
@@ -135,15 +135,16 @@ def _parked(ledger: Ledger, claim: Claim) -> ParkedClaim:
     if known is None or known.uid != pod.uid:
         return ParkedClaim(claim, ledger.door(pod), None, stands=stands)
     door = ledger.door(known)
-    unmounted = stands and door == 2 and not ledger.volumes.is_ready(known)
-    owner = known if _may_go(ledger, known, door, offer.node) else None
-    return ParkedClaim(claim, ledger.door(pod), owner, not unmounted, stands)
+    at_door = door if known is pod else ledger.door(pod)
+    if door != 2 or not known.claims:
+        return ParkedClaim(claim, at_door, known if door else None, stands=stands)
+    unmounted = stands and not ledger.volumes.is_ready(known)
+    owner = known if _is_mounted(ledger, known, offer.node) else None
+    return ParkedClaim(claim, at_door, owner, not unmounted, stands)
 
 
-def _may_go(ledger: Ledger, pod: Pod, door: int, node: str) -> bool:
-    """Whether a pod still waits at a door, and we may bind it there with its volumes."""
-    if door != 2 or not pod.claims:
-        return door > 0
+def _is_mounted(ledger: Ledger, pod: Pod, node: str) -> bool:
+    """Whether a pod may be bound to a node with its volumes."""
     there = ledger.nodes.get(node)
     mounted = there is not None and reached(pod, there) and in_zone(pod, there)
     return mounted and ledger.volumes.is_ready(pod)
@@ -160,10 +161,11 @@ def _begin(
     for each in group:
         (pod, offer), owner = each.claim, each.owner
         _unqueue(ledger, pod.key)
-        ledger.state.unexpect(pod.key)
         if owner is not None and each.stands:
-            ledger.state.expect(owner, offer.node)
+            if owner is not pod:
+                ledger.state.expect(owner, offer.node)
             continue
+        ledger.state.unexpect(pod.key)
         if owner is not None:
             ledger.agenda.touch(pod_subject(pod.key))
         if offer.hold.parent.identity in ledger.holds:

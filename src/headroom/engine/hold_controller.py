@@ -20,6 +20,7 @@ from headroom.core.holds import Hold, HoldStatus
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.node.kept_room import kept_room
+from headroom.core.node.view import HoldRoom
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work, latest
 from headroom.core.renewal import Guardians, is_due, told_apart
@@ -103,7 +104,7 @@ class HoldController:
         for latch in () if hold.allocate_once and not lasting else ledger.latches_of(hold):
             ledger.agenda.touch(pod_subject(latch.key))  # It stands as long as the hold waits.
         sequence = self._admitted(hold, decision, now)
-        self._shelve(hold, sequence is not None, now)
+        self._shelve(hold, view.promised, sequence is not None, now)
         if sequence is not None:
             yield sequence
 
@@ -121,16 +122,17 @@ class HoldController:
     def view(self, hold: Hold, now: datetime) -> HoldView:
         """One hold and all that concerns it now, frozen."""
         ledger, before = self._ledger, self._ledger.memory[hold.parent.identity]
-        guardians = tuple(by_our_clock(before, pod) for pod in ledger.guardians_of(hold))
+        room = hold_room(ledger, hold)
+        guardians = tuple(by_our_clock(before, pod) for pod in room.guardians)
         told = told_apart(hold, guardians, now)
-        needs_place = preallocation.needs_place(ledger, hold)
+        needs_place = hold.pre_allocation and preallocation.needs_place(ledger, hold)
         view = HoldView(
             hold=hold,
             guardians=guardians,
-            claimants=ledger.claimants_of(hold),
-            latches=ledger.latches_of(hold),
-            promised=ledger.promised(hold),
-            lodgers=ledger.lodgers_of(hold),
+            claimants=room.owners,
+            latches=room.latches,
+            promised=ledger.promised(hold, room.owners),
+            lodgers=room.slot_users,
             needs_place=needs_place,
             awaited=preallocation.awaited_by(ledger, hold) if needs_place else None,
             reclaim=reclaim_of(ledger, hold, before.reclaims),
@@ -141,17 +143,19 @@ class HoldController:
         if hold.is_over:
             leaves, homeless = leaves_room(ledger, hold, now), node in ledger.gone_nodes
             return replace(view, node=node, leaves_room=leaves, homeless=homeless)
-        view = self._with_room(view, node, told, now)
+        view = self._with_room(view, room, node, told, now)
         view = self._with_limits(view, told, now)
         if is_due(hold, told.standing, now) and told.standing is not None:
             return self._renewing(view, told.standing, told.successor)
         return view
 
-    def _with_room(self, view: HoldView, node: str, told: Guardians, now: datetime) -> HoldView:
+    def _with_room(
+        self, view: HoldView, room: HoldRoom, node: str, told: Guardians, now: datetime
+    ) -> HoldView:
         """The view, with its node and what keeps the hold's room there."""
         ledger, hold = self._ledger, view.hold
         pinned, renewing = _is_pinned(hold, told.standing, node), is_due(hold, told.standing, now)
-        on_node, room = node_view(ledger, node, now), hold_room(ledger, hold)
+        on_node = node_view(ledger, node, now)
         kept = kept_room(on_node, room, pinned, renewing, ledger.policy, now)
         owed_since, memory = on_node.owed_since.get(room.name), view.memory
         if memory.owed_since != owed_since:
@@ -204,6 +208,8 @@ class HoldController:
     def _within(self, view: HoldView, now: datetime) -> HoldView:
         """The view, which has no room as long as a limit or a quota refuses it."""
         ledger, hold = self._ledger, view.hold
+        if wants_no_room(hold) and view.memory.permit is None:
+            return view
         others = used_by_others(ledger.usage, hold.home, hold.parent.identity)
         view = limited(view, limits_of(ledger, hold.home), others)
         if wants_no_room(hold) or view.over_limit or has_room(view):
@@ -293,14 +299,13 @@ class HoldController:
         if hold.member is not None:  # A write under way may have kept this one back.
             slot_now(self._ledger, hold, self._ledger.holds[hold.parent.identity].status)
 
-    def _shelve(self, hold: Hold, moving: bool, now: datetime) -> None:
+    def _shelve(self, hold: Hold, promised: bool, moving: bool, now: datetime) -> None:
         ledger = self._ledger
         ends = expiry(hold)
         if hold.terminal or hold.problems or (ends and ends <= now):
             ledger.unshelve(hold)
             return
         guardian = ledger.guardian_of(hold)
-        promised = ledger.promised(hold)
         if promised and hold.allocate_once:
             ledger.unshelve(hold)
         elif guardian is None or not guardian.node or moving:

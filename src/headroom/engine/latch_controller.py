@@ -52,7 +52,7 @@ def remember(ledger: Ledger, latch: Pod, memory: LatchMemory) -> None:
     before = ledger.latch_memory[latch.uid]
     ledger.latch_memory[latch.uid] = memory
     if before.reusable != memory.reusable:
-        file_pod(ledger, latch)
+        file_pod(ledger, latch, waits=False)
 
 
 def latched(ledger: Ledger, owner: Pod) -> bool:

@@ -7,7 +7,7 @@ fits. It decides nothing; it only says on the agenda which subjects an event tou
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from datetime import datetime
 
 from headroom.core import pod_memory
@@ -91,14 +91,14 @@ class Ledger:
         known = self.assumptions.over(pod, now)
         if known is None:
             return True
-        known = self.volumes.judged(known, waits=self.door(known) > 0)
+        if known.claims:
+            known = self.volumes.judged(known, waits=self.door(known) > 0)
         old = self.pods.get(pod.key)
-        if old is not None and known.node and not self.index.entries(pod.key):
-            if not differs(old, known):
-                self.pods[pod.key] = known
-                self.state.add_pod(known)
-                return False
-        elif old == known:
+        if old is not None and known.node and self._is_heartbeat(old, known):
+            self.pods[pod.key] = known
+            self.state.add_pod(known)
+            return bool(self.index.entries(pod.key))
+        if old == known:
             return True
         if old is not None:
             self._unlist(old)
@@ -119,6 +119,14 @@ class Ledger:
             self.slots.note_seated(hold, known)
         return True
 
+    def _is_heartbeat(self, old: Pod, known: Pod) -> bool:
+        """Whether nothing has changed that is in an index or that somebody waits for.
+
+        What a guardian says is taken in full: it is where its hold is.
+        """
+        listed = ROLE_LABEL in known.labels or known.key in self.waiting
+        return not listed and not differs(old, known)
+
     def lose_pod(self, key: Key, uid: str) -> None:
         """Take note that a pod is gone, unless its name has a new bearer already."""
         old = self.pods.get(key)
@@ -128,7 +136,7 @@ class Ledger:
         if old is None or (uid and old.uid != uid):
             return
         self._unlist(old)
-        file_pod(self, old, gone=True)
+        file_pod(self, old, waits=False, gone=True)
         self.state.unexpect(key)
         del self.pods[key]
         if ROLE_LABEL in old.labels:
@@ -169,25 +177,32 @@ class Ledger:
         A slot that is given once is held anew under its name: whoever has got it is history,
         unless `lodgers` are asked for too.
         """
-        pods = list(self.having(By.CLAIMANT, hold.parent.identity))
+        keys = self.index.of(By.CLAIMANT, hold.parent.identity)
+        pods = [self.pods[key] for key in keys]
         if hold.slot and hold.allocate_once and not lodgers:
             pods = [pod for pod in pods if not pod.node]
-        return tuple(pod for pod in pods if owns(self, hold, pod))
+        return tuple([pod for pod in pods if owns(self, hold, pod)])
 
-    def promised(self, hold: Hold) -> bool:
-        """Whether an owner is on its way into a hold: claimed, latched for, or about to be."""
+    def promised(self, hold: Hold, owners: Iterable[Pod] | None = None) -> bool:
+        """Whether an owner is on its way into a hold: claimed, latched for, or about to be.
+
+        `owners` are those with a claim on the hold, where they are known.
+        """
         parent = hold.parent.identity
+        if self.parked_by.of(By.RESERVED, parent):
+            return True
+        if self.awaited(hold, owners):
+            return True
         latches = self.having(By.LATCH_OF_HOLD, parent)
         lines = (line for latch in latches for line in claims_on(latch) if line.parent == parent)
-        reserved = bool(self.parked_by.of(By.RESERVED, parent))
-        return reserved or self.awaited(hold) or any(map(self.waits, lines))
+        return any(map(self.waits, lines))
 
-    def awaited(self, hold: Hold) -> bool:
+    def awaited(self, hold: Hold, owners: Iterable[Pod] | None = None) -> bool:
         """Whether an owner that carries a claim on a hold has no node yet."""
-        return any(  # Whom we bind ourselves has its claim written with the bind, never before.
-            not pod.node and not pod.finished and not self.bound_by_us(pod)
-            for pod in self.claimants_of(hold)
-        )
+        for pod in self.claimants_of(hold) if owners is None else owners:
+            if not pod.node and not pod.finished and not self.bound_by_us(pod):
+                return True  # Whom we bind has its claim written with the bind, never before.
+        return False
 
     def latches_of(self, hold: Hold) -> tuple[Pod, ...]:
         """Latches that keep room for this hold itself, not for an owner on its way."""
@@ -324,8 +339,8 @@ class Ledger:
             self.state.add_pod(pod)
         elif pod.nominated and not pod.finished and pod.scheduler == DEFAULT_SCHEDULER_NAME:
             self.state.nominate(pod, pod.nominated)
-        file_pod(self, pod)
         memory, waits = self.pod_memory[pod.uid], self.waits_for_us(pod)
+        file_pod(self, pod, waits)
         if waits != (memory.since is not None):
             self.pod_memory[pod.uid] = replace(memory, since=now if waits else None)
         guards = pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN and pod.occupies_node
@@ -357,7 +372,7 @@ class Ledger:
     def _touch(self, pod: Pod) -> None:
         """Put on the agenda whom a change of this pod concerns."""
         parents = [kept_for(pod)] if ROLE_LABEL in pod.labels else []
-        for line in claims_on(pod):
+        for line in claims_on(pod) if ROLE_LABEL in pod.labels else ():
             parents.append(line.parent)
             self.agenda.touch(pod_subject(line.owner))
         claim = claim_of(pod)

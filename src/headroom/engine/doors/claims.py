@@ -68,9 +68,11 @@ def claimed(ledger: Ledger, pod: Pod) -> Hold | None:
 
 def stage(ledger: Ledger, pod: Pod) -> OwnerStage:
     """How far an owner is on its way."""
-    hold = claimed(ledger, pod)
+    claim, named = claim_of(pod), ledger.index.of(By.LATCH_OF_OWNER, pod.key)
+    hold = ledger.holds.get(claim[0]) if claim is not None else None
     stands = hold is not None and owns(ledger, hold, pod)
-    return stage_of(pod, ledger.door(pod), stands, pod.key in ledger.parked, latched(ledger, pod))
+    is_latched = bool(named) and latched(ledger, pod)
+    return stage_of(pod, ledger.door(pod), stands, pod.key in ledger.parked, is_latched)
 
 
 def follow(ledger: Ledger, pod: Pod, at: OwnerStage, now: datetime) -> Iterator[Sequence]:

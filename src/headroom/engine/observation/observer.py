@@ -1,18 +1,20 @@
 """Pass each observed change to all parts of the engine that it concerns.
 
-An event says what is now true of one object. The engine processes it here, isolated from other
-events: see `error_isolation`.
+An event says what is now true of one object. `OBSERVED` is the table of what happens then, by the
+kind of the object that is seen or of the event that says that it is gone. The engine processes each
+event isolated from the others: see `error_isolation`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from headroom.core.demand.autoscalers import PodAutoscaler
 from headroom.core.demand.quotaroom import ResourceQuota
-from headroom.core.demand.volumes import NodeDrivers, StorageClass, Volume, VolumeClaim
+from headroom.core.demand.volumes import NodeDrivers, StorageClass, Stored, Volume, VolumeClaim
 from headroom.core.eviction.budgets import Budget
 from headroom.core.eviction.preallocation import permitted
 from headroom.core.fast_replace import replace
@@ -65,14 +67,13 @@ from headroom.ports import (
     ResourceQuotaGone,
     Seen,
     StoredGone,
-    Thing,
     WorkloadGone,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Observer:
-    """Everybody in the engine who wants to know what is there."""
+class Observers:
+    """The parts of the engine that keep what they are told."""
 
     ledger: Ledger
     publisher: StatusWriter
@@ -83,162 +84,234 @@ class Observer:
     doors: DoorBook
     own: OwnObjects
 
-    def observe(self, event: Event, now: datetime) -> None:
-        """Take an event in."""
-        if isinstance(event, Seen):
-            self._see(event.thing, now)
-        else:
-            self._lose(event, now)
 
-    def _see(self, thing: Thing, now: datetime) -> None:
-        ledger = self.ledger
-        match thing:
-            case Pod() as pod:
-                self._see_pod(pod, now)
-            case Hold() | Headroom() if not ledger.policy.serves(_home(thing)):
-                pass  # Another operator may; the set of namespaces never changes.
-            case Hold() as hold:
-                allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
-                allowed = apart_from_others(allowed, ledger.hold_index.all(By.SIDE))
-                known = member(ledger, self.publisher.see(allowed))
-                if not _repeats(ledger, known):
-                    ledger.see_hold(known)
-                self.quotas.see_ticket(allowed)
-                self.indexer.touch(allowed)
-                self.doors.want(allowed)
-            case Headroom() as headroom:
-                self.standing.see(headroom)
-                ledger.slots.see_promise(headroom.parent.whole, ledger.pods.values())
-                self.quotas.see_order(headroom, now)
-                if headroom.served:
-                    self.doors.want(ledger.slots.headrooms.get(headroom.parent.whole, headroom))
-            case Quota() as quota:
-                self.publisher.note(quota_subject(quota.parent), quota.parent.uid, quota.status)
-                self.quotas.see_quota(quota)
-            case Workload() as workload:
-                self.standing.workload_changed(workload)
-            case PodAutoscaler() as autoscaler:
-                ledger.slots.concern(see_autoscaler(ledger, autoscaler))
-            case VolumeClaim() | Volume() | StorageClass() | NodeDrivers():
-                self._judge_anew(ledger.volumes.see(thing), now)
-            case Budget() as budget:
-                ledger.budgets[budget.key] = budget
-            case ResourceQuota() as allowed_here:
-                self.standing.quota_changed(allowed_here)
-                self.keeper.pace.see_quota(allowed_here, now)
-            case Node() as node:
-                ledger.gone_nodes.pop(node.name, None)
-                if ledger.see_node(node):
-                    wake_overbooked(ledger, node.name)
-                    self.standing.nodes_changed()
-            case Namespace() as namespace:
-                before = ledger.namespaces.get(namespace.name)
-                ledger.namespaces[namespace.name] = namespace
-                ledger.state.set_namespace(namespace)
-                if before is None or before.labels != namespace.labels:
-                    self.quotas.relabelled()
-                ledger.agenda.wake(Awaited(Change.USAGE, namespace.name))
-                ledger.agenda.notify(Awaited(Change.LIMITS, namespace.name))
-                ledger.agenda.touch(index_subject(namespace.name))
-                self.doors.see_namespace(namespace)
+def observe(to: Observers, event: Event, now: datetime) -> None:
+    """Take an event in: one function for each kind of object that is seen or gone."""
+    what = event.thing if isinstance(event, Seen) else event
+    OBSERVED[type(what)](to, what, now)
 
-    def _see_pod(self, pod: Pod, now: datetime) -> None:
-        ledger = self.ledger
-        before = ledger.pods.get(pod.key)
-        if not ledger.see_pod(pod, now):  # Pods that slots follow have an entry in the index.
-            return
+
+def _see_pod(to: Observers, pod: Pod, now: datetime) -> None:
+    ledger = to.ledger
+    before = ledger.pods.get(pod.key)
+    if not ledger.see_pod(pod, now):  # Pods that slots follow have an entry in the index.
+        return
+    if before is not None:
         ledger.scheduler_activity = ledger.scheduler_activity.after(before, pod, now)
-        if pod.node:
-            wake_overbooked(ledger, pod.node)
-            wake_waiting_holds(ledger, pod)
-        if ROLE_LABEL in pod.labels or (before is not None and ROLE_LABEL in before.labels):
-            if pod.node and pod.labels.get(ROLE_LABEL) == ROLE_FENCE:
-                ledger.show(pod, pod.node, now)
-            note_preempted(ledger, pod)
-        self.standing.pods_changed()
+    if pod.node:
+        wake_overbooked(ledger, pod.node)
+        wake_waiting_holds(ledger, pod)
+    if ROLE_LABEL in pod.labels or (before is not None and ROLE_LABEL in before.labels):
+        if pod.node and pod.labels.get(ROLE_LABEL) == ROLE_FENCE:
+            ledger.show(pod, pod.node, now)
+        note_preempted(ledger, pod)
+    to.standing.pods_changed()
+    if ledger.slots.headrooms:
+        note_made(ledger, before, pod)
         if ledger.policy.serves(pod.key.namespace):
             found = (*followers.concerned(ledger, before), *followers.concerned(ledger, pod))
             ledger.slots.concern(dict.fromkeys(found))
-        ledger.slots.concern(ledger.slots.promises.see(before, pod, now))
-        note_made(ledger, before, pod)
+    ledger.slots.concern(ledger.slots.promises.see(before, pod, now))
+    if pod.node:
         pod_seen(ledger, pod)
-        self.doors.see(before, pod)
+    to.doors.see(before, pod)
 
-    def _judge_anew(self, pods: Iterable[Key], now: datetime) -> None:
-        """A claim, volume or class has changed: pods at our doors may fit elsewhere now."""
-        self.ledger.slots.concern(self.ledger.slots.depending(On.FOLLOWED))
-        for key in pods:
-            pod = self.ledger.pods.get(key)
-            if pod is not None:
-                self.ledger.see_pod(pod, now)
-                self.ledger.agenda.touch(pod_subject(key))
 
-    def _lose(self, event: Event, now: datetime) -> None:
-        ledger = self.ledger
-        match event:
-            case PodGone(key, uid):
-                self._lose_pod(key, uid, now)
-            case HoldGone(parent):
-                if parent.identity in ledger.holds:
-                    self.indexer.touch(ledger.holds[parent.identity])
-                ledger.lose_hold(parent.identity)
-                self.doors.forget(parent)
-                self.quotas.lose(parent)
-                self.quotas.asks_anew(hold_subject(parent))
-                self.publisher.forget(status_subject(parent))
-            case HeadroomGone(parent):
-                self.standing.lose(parent)
-                self.doors.forget(parent)
-                self.own.lost(parent)
-                self.quotas.lose(parent)
-                self.quotas.asks_anew(headroom_subject(parent))
-            case QuotaGone(parent):
-                self.quotas.lose_quota(parent)
-                self.publisher.forget(quota_subject(parent))
-            case AutoscalerSeen():
-                ledger.policy = replace(ledger.policy, node_overhead=True)
-                self.standing.nodes_changed()
-            case WorkloadGone(workload):
-                self.standing.workload_changed(workload, gone=True)
-            case AutoscalerGone(autoscaler):
-                ledger.slots.concern(see_autoscaler(ledger, autoscaler, gone=True))
-            case KindHidden(kind, why):
-                ledger.slots.hidden.pop(kind, None)
-                if why:
-                    ledger.slots.hidden[kind] = why
-                ledger.slots.concern(ledger.slots.depending(On.ARRIVALS))
-            case StoredGone(stored):
-                self._judge_anew(ledger.volumes.lose(stored), now)
-            case BudgetGone(key):
-                ledger.budgets.pop(key, None)
-            case ResourceQuotaGone(lifted):
-                self.standing.quota_changed(lifted, lifted=True)
-                self.keeper.pace.lose_quota(lifted)
-            case NodeGone(name):
-                ledger.lose_node(name)
-                node_deleted(ledger, name)
-                self.standing.nodes_changed()
-            case NamespaceGone(name):
-                ledger.namespaces.pop(name, None)
-                ledger.state.remove_namespace(name)
-                self.quotas.relabelled()
-                self.indexer.forget(name)
-                self.doors.lose_namespace(name)
+def _lose_pod(to: Observers, gone: PodGone, now: datetime) -> None:
+    ledger, old = to.ledger, to.ledger.pods.get(gone.key)
+    ledger.lose_pod(gone.key, gone.uid)
+    ledger.slots.promises.lose(gone.uid, now)
+    to.standing.pods_changed()
+    if old is not None and old.uid == gone.uid:
+        note_preempted(ledger, old, gone=True)
+        ledger.slots.concern(list(followers.concerned(ledger, old)))
+    ledger.volumes.forget(gone.uid)
+    if old is not None:
+        pod_gone(ledger, old)
+    to.doors.lose(gone.key, gone.uid)
 
-    def _lose_pod(self, key: Key, uid: str, now: datetime) -> None:
-        ledger = self.ledger
-        old = ledger.pods.get(key)
-        ledger.lose_pod(key, uid)
-        ledger.slots.promises.lose(uid, now)
-        self.standing.pods_changed()
-        if old is not None and old.uid == uid:
-            note_preempted(ledger, old, gone=True)
-        if old is not None and old.uid == uid:
-            ledger.slots.concern(list(followers.concerned(ledger, old)))
-        ledger.volumes.forget(uid)
-        if old is not None:
-            pod_gone(ledger, old)
-        self.doors.lose(key, uid)
+
+def _see_hold(to: Observers, hold: Hold, _: datetime) -> None:
+    ledger = to.ledger
+    if not ledger.policy.serves(hold.home):
+        return  # Another operator may; the set of namespaces never changes.
+    allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
+    allowed = apart_from_others(allowed, ledger.hold_index.all(By.SIDE))
+    known = member(ledger, to.publisher.see(allowed))
+    if not _repeats(ledger, known):
+        ledger.see_hold(known)
+        to.indexer.touch(allowed)
+    to.quotas.see_ticket(allowed)
+    to.doors.want(allowed)
+
+
+def _lose_hold(to: Observers, gone: HoldGone, _: datetime) -> None:
+    ledger, parent = to.ledger, gone.parent
+    if parent.identity in ledger.holds:
+        to.indexer.touch(ledger.holds[parent.identity])
+    ledger.lose_hold(parent.identity)
+    to.doors.forget(parent)
+    to.quotas.lose(parent)
+    to.quotas.asks_anew(hold_subject(parent))
+    to.publisher.forget(status_subject(parent))
+
+
+def _see_headroom(to: Observers, headroom: Headroom, now: datetime) -> None:
+    ledger, whole = to.ledger, headroom.parent.whole
+    if not ledger.policy.serves(headroom.parent.namespace):
+        return
+    to.standing.see(headroom)
+    ledger.slots.see_promise(whole, ledger.pods.values())
+    to.quotas.see_order(headroom, now)
+    if headroom.served:
+        to.doors.want(ledger.slots.headrooms.get(whole, headroom))
+
+
+def _lose_headroom(to: Observers, gone: HeadroomGone, _: datetime) -> None:
+    parent = gone.parent
+    to.standing.lose(parent)
+    to.doors.forget(parent)
+    to.own.lost(parent)
+    to.quotas.lose(parent)
+    to.quotas.asks_anew(headroom_subject(parent))
+
+
+def _see_quota(to: Observers, quota: Quota, _: datetime) -> None:
+    to.publisher.note(quota_subject(quota.parent), quota.parent.uid, quota.status)
+    to.quotas.see_quota(quota)
+
+
+def _lose_quota(to: Observers, gone: QuotaGone, _: datetime) -> None:
+    to.quotas.lose_quota(gone.parent)
+    to.publisher.forget(quota_subject(gone.parent))
+
+
+def _see_workload(to: Observers, workload: Workload, _: datetime) -> None:
+    to.standing.workload_changed(workload)
+
+
+def _lose_workload(to: Observers, gone: WorkloadGone, _: datetime) -> None:
+    to.standing.workload_changed(gone.workload, gone=True)
+
+
+def _see_autoscaler(to: Observers, autoscaler: PodAutoscaler, _: datetime) -> None:
+    to.ledger.slots.concern(see_autoscaler(to.ledger, autoscaler))
+
+
+def _lose_autoscaler(to: Observers, gone: AutoscalerGone, _: datetime) -> None:
+    to.ledger.slots.concern(see_autoscaler(to.ledger, gone.autoscaler, gone=True))
+
+
+def _see_stored(to: Observers, thing: Stored, now: datetime) -> None:
+    _judge_anew(to.ledger, to.ledger.volumes.see(thing), now)
+
+
+def _lose_stored(to: Observers, gone: StoredGone, now: datetime) -> None:
+    _judge_anew(to.ledger, to.ledger.volumes.lose(gone.stored), now)
+
+
+def _judge_anew(ledger: Ledger, pods: Iterable[Key], now: datetime) -> None:
+    """A claim, volume or class has changed: pods at our doors may fit elsewhere now."""
+    ledger.slots.concern(ledger.slots.depending(On.FOLLOWED))
+    for key in pods:
+        pod = ledger.pods.get(key)
+        if pod is not None:
+            ledger.see_pod(pod, now)
+            ledger.agenda.touch(pod_subject(key))
+
+
+def _see_budget(to: Observers, budget: Budget, _: datetime) -> None:
+    to.ledger.budgets[budget.key] = budget
+
+
+def _lose_budget(to: Observers, gone: BudgetGone, _: datetime) -> None:
+    to.ledger.budgets.pop(gone.key, None)
+
+
+def _see_resource_quota(to: Observers, quota: ResourceQuota, now: datetime) -> None:
+    to.standing.quota_changed(quota)
+    to.keeper.pace.see_quota(quota, now)
+
+
+def _lose_resource_quota(to: Observers, gone: ResourceQuotaGone, _: datetime) -> None:
+    to.standing.quota_changed(gone.quota, lifted=True)
+    to.keeper.pace.lose_quota(gone.quota)
+
+
+def _see_node(to: Observers, node: Node, _: datetime) -> None:
+    ledger = to.ledger
+    ledger.gone_nodes.pop(node.name, None)
+    if ledger.see_node(node):
+        wake_overbooked(ledger, node.name)
+        to.standing.nodes_changed()
+
+
+def _lose_node(to: Observers, gone: NodeGone, _: datetime) -> None:
+    to.ledger.lose_node(gone.name)
+    node_deleted(to.ledger, gone.name)
+    to.standing.nodes_changed()
+
+
+def _see_namespace(to: Observers, namespace: Namespace, _: datetime) -> None:
+    ledger, name = to.ledger, namespace.name
+    before = ledger.namespaces.get(name)
+    ledger.namespaces[name] = namespace
+    ledger.state.set_namespace(namespace)
+    if before is None or before.labels != namespace.labels:
+        to.quotas.relabelled()
+    ledger.agenda.wake(Awaited(Change.USAGE, name))
+    ledger.agenda.notify(Awaited(Change.LIMITS, name))
+    ledger.agenda.touch(index_subject(name))
+    to.doors.see_namespace(namespace)
+
+
+def _lose_namespace(to: Observers, gone: NamespaceGone, _: datetime) -> None:
+    to.ledger.namespaces.pop(gone.name, None)
+    to.ledger.state.remove_namespace(gone.name)
+    to.quotas.relabelled()
+    to.indexer.forget(gone.name)
+    to.doors.lose_namespace(gone.name)
+
+
+def _count_overhead(to: Observers, _: AutoscalerSeen, __: datetime) -> None:
+    to.ledger.policy = replace(to.ledger.policy, node_overhead=True)
+    to.standing.nodes_changed()
+
+
+def _see_hidden(to: Observers, hidden: KindHidden, _: datetime) -> None:
+    slots = to.ledger.slots
+    slots.hidden.pop(hidden.kind, None)
+    if hidden.why:
+        slots.hidden[hidden.kind] = hidden.why
+    slots.concern(slots.depending(On.ARRIVALS))
+
+
+OBSERVED: Mapping[type, Callable[[Observers, Any, datetime], None]] = {
+    Pod: _see_pod,
+    PodGone: _lose_pod,
+    Hold: _see_hold,
+    HoldGone: _lose_hold,
+    Headroom: _see_headroom,
+    HeadroomGone: _lose_headroom,
+    Quota: _see_quota,
+    QuotaGone: _lose_quota,
+    Workload: _see_workload,
+    WorkloadGone: _lose_workload,
+    PodAutoscaler: _see_autoscaler,
+    AutoscalerGone: _lose_autoscaler,
+    **dict.fromkeys((VolumeClaim, Volume, StorageClass, NodeDrivers), _see_stored),
+    StoredGone: _lose_stored,
+    Budget: _see_budget,
+    BudgetGone: _lose_budget,
+    ResourceQuota: _see_resource_quota,
+    ResourceQuotaGone: _lose_resource_quota,
+    Node: _see_node,
+    NodeGone: _lose_node,
+    Namespace: _see_namespace,
+    NamespaceGone: _lose_namespace,
+    AutoscalerSeen: _count_overhead,
+    KindHidden: _see_hidden,
+}
 
 
 def _repeats(ledger: Ledger, hold: Hold) -> bool:
@@ -253,10 +326,6 @@ def _repeats(ledger: Ledger, hold: Hold) -> bool:
         return False
     ledger.holds[hold.parent.identity] = hold
     return True
-
-
-def _home(thing: Hold | Headroom) -> str:
-    return thing.home if isinstance(thing, Hold) else thing.parent.namespace
 
 
 def subject_of(event: Event) -> Subject | str:

@@ -38,12 +38,6 @@ def knows(ledger: Ledger, pod: Pod) -> bool:
     return claim is not None and claim in (memory.claim, memory.chosen)
 
 
-def choose(ledger: Ledger, hold: Hold, pod: Pod) -> None:
-    """A hold is about to be given to a pod."""
-    chosen = hold.parent.identity, hold.parent.uid
-    ledger.pod_memory[pod.uid] = replace(ledger.pod_memory[pod.uid], chosen=chosen)
-
-
 def was_to_get(ledger: Ledger, pod: Pod) -> str:
     """The hold that was last about to be given to a pod; empty if there was none."""
     chosen = ledger.pod_memory[pod.uid].chosen
@@ -68,9 +62,10 @@ def _note(ledger: Ledger, hold: Hold, pod: Pod, told: Collection[str] = ()) -> b
 
 def note_claims(ledger: Ledger, pod: Pod) -> Hold | None:
     """Note the claim of a pod, and whom a latch names; return the hold of a claim that stands."""
-    for parent in parents_on(pod) if pod.key in ledger.latches else ():
-        if parent in ledger.holds:
-            _note_told(ledger, ledger.holds[parent])
+    if pod.key in ledger.latches:
+        for parent in parents_on(pod):
+            if parent in ledger.holds:
+                _note_told(ledger, ledger.holds[parent])
     claim = claim_of(pod)
     hold = ledger.holds.get(claim[0]) if claim is not None else None
     if hold is not None and pod.node:
