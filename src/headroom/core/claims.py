@@ -95,8 +95,9 @@ def claim_of(pod: Pod) -> tuple[str, str] | None:
     whole = pod.annotations.get(CLAIMED_ANNOTATION)
     if not whole:
         return None
-    slot = pod.annotations.get(CLAIMED_SLOT_ANNOTATION, "")
-    return identity(whole, slot), pod.annotations.get(CLAIMED_UID_ANNOTATION, "")
+    slot = pod.annotations.get(CLAIMED_SLOT_ANNOTATION)
+    uid = pod.annotations.get(CLAIMED_UID_ANNOTATION, "")
+    return identity(whole, slot) if slot else whole, uid
 
 
 def is_claimant(hold: Hold, pod: Pod, across_namespaces: bool = False, known: bool = False) -> bool:
@@ -106,7 +107,7 @@ def is_claimant(hold: Hold, pod: Pod, across_namespaces: bool = False, known: bo
     room stays an owner, whatever its labels and the rules are by now: then it is `known` to have
     been one, or the hold's status names it, which nobody but we may write.
     """
-    if claim_of(pod) != (str(hold.parent), hold.parent.uid):
+    if claim_of(pod) != (hold.parent.identity, hold.parent.uid):
         return False
     return known or owner_refusal(hold, pod, across_namespaces) is None or _is_told(hold, pod)
 

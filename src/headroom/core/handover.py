@@ -98,7 +98,7 @@ def one_after_another(claims: Seq[Claim]) -> list[Claim]:
     left: dict[str, Resources] = {}
     told: list[Claim] = []
     for pod, offer in claims:
-        parent = str(offer.hold.parent)
+        parent = offer.hold.parent.identity
         if offer.claims and not offer.hold.allocate_once and not offer.crowded:
             before = left.get(parent, offer.guardian.requests)
             offer = replace(offer, kept=kept_beside(offer.hold, before, pod.requests))
@@ -188,7 +188,7 @@ def _by_hold(claims: Seq[Claim]) -> list[tuple[list[Pod], Offer]]:
     """The owners of each hold, with the offer to the last of them."""
     found: dict[str, tuple[list[Pod], Offer]] = {}
     for pod, offer in claims:
-        parent = str(offer.hold.parent)
+        parent = offer.hold.parent.identity
         found[parent] = ([*found[parent][0], pod] if parent in found else [pod], offer)
     return list(found.values())
 

@@ -25,7 +25,7 @@ from headroom.core.names import (
 )
 from headroom.core.objects import Key, Pod
 from headroom.core.owners import EVERYWHERE, pod_keys, reach
-from headroom.core.plan import Sequence, Work
+from headroom.core.plan import LAUNCHED_WORK, Sequence, Work
 from headroom.core.pod_memory import NOTHING, PodMemory
 from headroom.core.resources import PODS, Resources
 from headroom.core.selection import only_node
@@ -81,6 +81,7 @@ class By(StrEnum):
     FENCE_FOR = "fence for"  # by the namespace on whose behalf it exists
     RETURNING = "returning"  # holds that have or had owners on a node and may get room back, by it
     SIDE = "side"  # holds that have not ended, by their side: see `allocate_policy_groups`
+    HANDOVER = "handover"  # nodes with a handover in progress; all, by nothing
     EXPECTED = "expected"  # work that makes room for others than guardians, by node
     MAKING = "making"  # guardians that are being made for kube-scheduler to place, by only node
     BINDING = "binding"  # guardians that we are binding, by node
@@ -126,18 +127,21 @@ def hold_entries(
     return tuple(found)
 
 
-def work_entries(sequence: Sequence) -> Iterator[tuple[Subject, Entry]]:
+def work_entries(sequence: Sequence) -> Iterator[tuple[Subject, tuple[Entry, ...]]]:
     """What a sequence is about to do, by whom it concerns: others count it while it is written."""
     for create in guardians_made(sequence):
         subject = hold_subject(create.hold.parent)
         if create.bound:
-            yield subject, Entry(By.BINDING, create.node, create.requests)
+            yield subject, (Entry(By.BINDING, create.node, create.requests),)
         elif not create.gated:
-            yield subject, Entry(By.MAKING, pin_of(create))
+            yield subject, (Entry(By.MAKING, pin_of(create)),)
     if sequence.work in (Work.DOOR1, Work.DOOR1_SLOW):
-        yield sequence.subjects[0], Entry(By.EXPECTED, sequence.subjects[0].identity)
+        expected = Entry(By.EXPECTED, sequence.subjects[0].identity)
+        yield sequence.subjects[0], (expected, Entry(By.HANDOVER))
+    elif sequence.work in LAUNCHED_WORK:
+        yield sequence.subjects[0], (Entry(By.HANDOVER),)
     elif sequence.work is Work.TAKE_BACK:
-        yield sequence.subjects[1], Entry(By.TAKE_BACK, sequence.subjects[0].identity)
+        yield sequence.subjects[1], (Entry(By.TAKE_BACK, sequence.subjects[0].identity),)
 
 
 def guardians_made(sequence: Sequence | None) -> Iterator[CreateGuardian]:
@@ -188,17 +192,18 @@ def pod_entries(
         found += _lookups(pod)
         found += [Entry(By.VOLUME_CLAIM, Key(pod.key.namespace, name)) for name in pod.claims]
     found += [Entry(By.GATE, gate) for gate in pod.gates]
-    uid = pod.uid or None
-    found += [Entry(By.OWNER_LABEL, label) for label, own in pod.labels.items() if own == uid]
+    if pod.uid:
+        uid, labels = pod.uid, pod.labels.items()
+        found += [Entry(By.OWNER_LABEL, label) for label, own in labels if own == uid]
     if role is None and not pod.node and not pod.finished:
         if claim is not None and pod.nominated and pod.scheduler == DEFAULT_SCHEDULER_NAME:
             found.append(Entry(By.ARRIVING, pod.nominated))
         if pod.deleted is None and memory.ahead is not None:
             found += [Entry(By.RELEASED, whole) for whole in memory.ahead.wholes]
-        if _is_pending(pod):
+        if claim is None and _is_pending(pod):
             found.append(Entry(By.PENDING))
             found += [Entry(By.PREEMPTING)] if pod.nominated else []
-    if is_rival(pod):
+    if pod.unschedulable_since is not None and is_rival(pod):
         found.append(Entry(By.RIVAL, rival_kind(pod)))
     if memory.given_up:
         found.append(Entry(By.GIVEN_UP))
@@ -206,14 +211,13 @@ def pod_entries(
 
 
 def _is_pending(pod: Pod) -> bool:
-    """Whether kube-scheduler has still to place a pod without a node whose needs we can judge."""
+    """Whether kube-scheduler has still to place a pod without a claim whose needs we can judge."""
     return (
         pod.deleted is None
         and not pod.gates
         and not pod.unjudged
         and not pod.claims
         and pod.scheduler == DEFAULT_SCHEDULER_NAME
-        and claim_of(pod) is None
     )
 
 

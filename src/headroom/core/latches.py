@@ -104,7 +104,7 @@ def told_by(hold: Hold, latches: Iterable[Pod]) -> frozenset[str]:
     Those that use it, and those that it was being handed to: an operator that dies right after the
     handover has written them nowhere else.
     """
-    this, seen = (str(hold.parent), hold.parent.uid), tuple(latches)
+    this, seen = (hold.parent.identity, hold.parent.uid), tuple(latches)
     lines = (line for latch in seen for line in claims_on(latch))
     named = (line.uid for line in lines if (line.parent, line.parent_uid) == this)
     return frozenset((*named, *(uid for latch in seen for uid in users_on(latch))))

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
+from typing import NamedTuple
 
 from headroom.core.resources import EMPTY, Resources
 
@@ -24,9 +25,11 @@ def no_labels() -> Mapping[str, str]:
     return NO_LABELS
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Key:
-    """Namespace and name; the namespace is empty for what is cluster-scoped."""
+class Key(NamedTuple):
+    """Namespace and name; the namespace is empty for what is cluster-scoped.
+
+    A tuple, because keys are looked up all the time: their hash and comparison are not Python code.
+    """
 
     namespace: str
     name: str
@@ -324,8 +327,9 @@ class Condition:
 class Parent:
     """The object that asked for a guardian and, where it asked for many, for which of its slots.
 
-    As a text with its slot it is the identity of a hold everywhere in the engine; `whole` is the
-    object alone, as `headroom.dev/parent` spells it.
+    As a text with its slot (`identity`) it is the identity of a hold everywhere in the engine;
+    `whole` is the object alone, as `headroom.dev/parent` spells it. Both are spelled once: an owner
+    has them read hundreds of times.
     """
 
     api_version: str
@@ -334,13 +338,16 @@ class Parent:
     name: str
     uid: str = field(default="", compare=False)
     slot: str = ""
+    whole: str = field(init=False, repr=False, compare=False)
+    identity: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        whole = f"{self.kind}/{self.namespace}/{self.name}"
+        object.__setattr__(self, "whole", whole)
+        object.__setattr__(self, "identity", identity(whole, self.slot))
 
     def __str__(self) -> str:
-        return identity(self.whole, self.slot)
-
-    @property
-    def whole(self) -> str:
-        return f"{self.kind}/{self.namespace}/{self.name}"
+        return self.identity
 
     @property
     def title(self) -> str:

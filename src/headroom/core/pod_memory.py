@@ -42,6 +42,8 @@ class PodMemory:
     took_over: tuple[str, ...] = ()  # node and claims with which a latch took over from a guardian
     asked_since: datetime | None = None  # a guardian without a node, since then
     told: str = ""  # what people were last told of it
+    claim: tuple[str, str] | None = None  # its claim that stood: see `engine.observation.owners`
+    chosen: tuple[str, str] | None = None  # the claim that it was last about to get
 
 
 NOTHING = PodMemory()

@@ -7,9 +7,12 @@ order that people can follow.
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from headroom.core.objects import Key, Parent
+
+MOST_SUBJECTS = 4096  # of pods, that are remembered
 
 
 class Topic(StrEnum):
@@ -82,12 +85,14 @@ class Subject(NamedTuple):
         return Key(self.namespace, self.name)
 
 
+@lru_cache(maxsize=MOST_SUBJECTS)
 def pod_subject(key: Key, topic: Topic = Topic.POD) -> Subject:
+    """The subject of a pod. Each is asked for dozens of times while its owner comes."""
     return Subject(topic, str(key), key.namespace, key.name)
 
 
 def hold_subject(parent: Parent, topic: Topic = Topic.HOLD) -> Subject:
-    return Subject(topic, str(parent), parent.namespace)
+    return Subject(topic, parent.identity, parent.namespace)
 
 
 def kept_hold_subject(identity: str) -> Subject:

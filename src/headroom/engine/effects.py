@@ -30,7 +30,7 @@ from headroom.core.actions import (
 from headroom.core.allocation import beside_text
 from headroom.core.fast_replace import replace
 from headroom.core.hold_state.own_pods import latch_annotations, pod_made
-from headroom.core.index_entries import By, work_entries
+from headroom.core.index_entries import work_entries
 from headroom.core.names import CLAIMED_BESIDE_ANNOTATION, LOCKED_PRIORITY
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence
@@ -38,7 +38,7 @@ from headroom.core.subjects import Subject, pod_subject
 from headroom.engine.assumptions import LIFETIME, Assumed
 from headroom.engine.doors.taken_over import note_guardian_gone
 from headroom.engine.ledger import Ledger
-from headroom.engine.pending_guardians import left
+from headroom.engine.pending_guardians import expect_no_more
 from headroom.engine.volumes import wrote
 
 
@@ -75,9 +75,9 @@ def assume(ledger: Ledger, action: Action, outcome: Done, now: datetime) -> None
             for key in wrote(ledger, action):
                 ledger.see_pod(ledger.pods[key], now)
         case DeleteObject(parent=parent):
-            hold = ledger.holds.get(str(parent))
+            hold = ledger.holds.get(parent.identity)
             if hold is not None:
-                ledger.holds[str(parent)] = replace(hold, deleted=now)
+                ledger.holds[parent.identity] = replace(hold, deleted=now)
         case _:
             pass
 
@@ -110,16 +110,14 @@ def latches_made(sequence: Sequence) -> frozenset[Subject]:
 
 def begin(ledger: Ledger, sequence: Sequence) -> None:
     """A sequence begins: let others count what it is about to do."""
-    for subject, entry in work_entries(sequence):
-        ledger.work.put(subject, (entry,))
+    for subject, entries in work_entries(sequence):
+        ledger.work.put(subject, entries)
 
 
 def end(ledger: Ledger, sequence: Sequence) -> None:
     """It has ended, well or not."""
-    for subject, entry in work_entries(sequence):
-        ledger.work.put(subject)
-        if entry.by is By.EXPECTED:
-            left(ledger, str(entry.value))
+    for subject, _ in work_entries(sequence):
+        expect_no_more(ledger, subject)
 
 
 def _latches(sequence: Sequence) -> Iterator[CreateLatch]:

@@ -8,10 +8,11 @@ give the same plans. See `runtime` for who drives it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import ParamSpec
 
 from headroom.core.actions import (
     Action,
@@ -31,10 +32,11 @@ from headroom.core.actions import (
     WriteQuotaStatus,
 )
 from headroom.core.doors.claim_decision import OwnerStage
+from headroom.core.index_entries import By
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Pod
-from headroom.core.plan import KEEPERS_WORK, LAUNCHED_WORK, Plan, Sequence, Work
+from headroom.core.plan import KEEPERS_WORK, Plan, Sequence, Work
 from headroom.core.policy import Policy
 from headroom.core.subjects import (
     Subject,
@@ -48,6 +50,7 @@ from headroom.engine import (
     fence_controller,
     handover_queue,
     latch_controller,
+    owner_controller,
     quotas,
 )
 from headroom.engine.agenda import OWNER_PAUSE, Agenda
@@ -81,8 +84,7 @@ from headroom.engine.headrooms.slot_events import (
 from headroom.engine.headrooms.slot_takeover import move_in
 from headroom.engine.hold_controller import HoldController
 from headroom.engine.ledger import Ledger
-from headroom.engine.observation.observer import Observer, subject_of
-from headroom.engine.owner_controller import OwnerController
+from headroom.engine.observation.observer import Observers, observe, subject_of
 from headroom.engine.status_writer import StatusWriter, WriteStatus
 from headroom.ports import Event, Synced
 
@@ -90,6 +92,10 @@ MOST_LOOKS = 500  # decisions of one plan, so that new events are processed befo
 MOST_ROUNDS = 5
 MOST_AT_ONCE = 500  # Writes begin while the rest is still being decided.
 _FIRST = {Topic.HEADROOM: 0, Topic.HOLD: 1}
+PAUSED = (Topic.POD, Topic.FENCE, Topic.INDEX, Topic.QUOTA)  # not decided after a failure
+CLAIMED = (OwnerStage.STRAY, OwnerStage.NOMINATED, OwnerStage.LET_IN, OwnerStage.BOUND)
+
+P = ParamSpec("P")
 
 
 class Engine:
@@ -102,19 +108,34 @@ class Engine:
         self._publisher = StatusWriter(self.ledger, self._doors)
         self._headrooms = HeadroomController(self.ledger, self._publisher)
         self._keeper = HoldController(self.ledger, self._publisher)
-        self._placer = OwnerController(self.ledger)
         self._indexer = Indexer(self.ledger)
         self._first: deque[Subject] = deque()  # what was due when we first might act
         self.synced = False
         self.quarantine = Quarantine(self._agenda)
         self._notices = Notices(self.ledger, self._publisher)
-        self._observer = Observer(
-            ledger=self.ledger,
-            publisher=self._publisher,
-            headrooms=self._headrooms,
-            indexer=self._indexer,
-            doors=self._doors,
+        self._observers = Observers(
+            self.ledger, self._publisher, self._headrooms, self._indexer, self._doors
         )
+        self._controllers: Mapping[Topic, Callable[[Subject, datetime], Iterable[Sequence]]] = {
+            Topic.POD: self._decide_pod,
+            Topic.HOLD: self._decide_hold,
+            Topic.STATUS: self._decide_hold,
+            Topic.HEADROOM: lambda each, now: self._headrooms.look(each.identity, now),
+            Topic.ANNOUNCE: lambda each, now: self._headrooms.look(each.identity, now),
+            Topic.NODE: self._wake,
+            Topic.FENCE: lambda each, now: fence_controller.look(self.ledger, each.identity, now),
+            Topic.INDEX: lambda each, now: self._indexer.look(each.identity, now),
+            Topic.BULK: lambda _, now: look_at_burst(self.ledger, now),
+            Topic.WAKING: lambda _, now: look_at_retries(self.ledger, now),
+            Topic.DOORS: lambda _, now: self._doors.look(now),
+            Topic.QUOTA: lambda each, now: quotas.look(
+                self.ledger, each.identity, self._publisher, now
+            ),
+            Topic.OWN: lambda each, now: own_objects.look(self.ledger, each.identity, now),
+            Topic.FOLLOW: self._wake,
+            Topic.PACE: self._wake,
+            Topic.STATUSES: self._wake,
+        }
 
     def observe(self, event: Event, now: datetime) -> None:
         """Take an event in. Events say what is now true; one told twice changes nothing."""
@@ -122,7 +143,7 @@ class Engine:
             self.synced = True
             return
         self.quarantine.attempt(
-            "observe", partial(subject_of, event), now, self._observer.observe, event, now
+            "observe", partial(subject_of, event), now, observe, self._observers, event, now
         )
 
     def sees(self, silent_for: timedelta) -> None:
@@ -152,7 +173,8 @@ class Engine:
                     break
             self._forget_lost(now)
             self._launch(now, planned)
-            self._tell_contained(now, planned)
+            if self.quarantine.untold:
+                self._tell_contained(now, planned)
             due = (*left, *self._due(now, looks))
             if not due and looks > 0:
                 return Plan(tuple(planned), self._agenda.wake_at())
@@ -164,14 +186,17 @@ class Engine:
 
     def _take_up(self, subject: Subject, now: datetime, planned: list[Sequence]) -> None:
         """Decide about one subject; what it had decided before it raised is done all the same."""
-        decided = self._started(self._decide(subject, now))
+        if subject.topic in PAUSED and self._agenda.resting(subject, now):
+            return  # A timer brings it back.
+        decide = self._controllers.get(subject.topic)  # Of some only the writes are in order.
+        decided = self._started(decide, subject, now) if decide is not None else ()
         if self.quarantine.attempt("decide", subject, now, planned.extend, decided):
             self.quarantine.succeeded(subject)
 
     def _launch(self, now: datetime, planned: list[Sequence]) -> None:
-        for node in self.ledger.parked.nodes():
+        for node in tuple(self.ledger.parked_by.all(By.PARKED)):
             subject = node_subject(node)
-            launched = self._started(handover_queue.launch(self.ledger, node))
+            launched = self._started(handover_queue.launch, self.ledger, node)
             if self.quarantine.resting(subject, now):
                 self.quarantine.postpone(subject)
                 continue
@@ -181,12 +206,12 @@ class Engine:
     def _tell_contained(self, now: datetime, planned: list[Sequence]) -> None:
         """Put what was contained on the objects that it is about."""
         for contained in self.quarantine.take_untold():
-            told = self._started(self._notices.of(contained, now))
+            told = self._started(self._notices.of, contained, now)
             self.quarantine.attempt("tell", contained.subject, now, planned.extend, told)
 
     def withdraw(self, now: datetime) -> tuple[Sequence, ...]:
         """Say how to let no new pod wait for us, before we stop."""
-        return tuple(self._started(self._indexer.withdraw(now)))
+        return tuple(self._started(self._indexer.withdraw, now))
 
     def let_go(self, now: datetime) -> None:
         """Let no owner at the gate wait any longer for a hold that may come."""
@@ -196,12 +221,8 @@ class Engine:
 
     def _forget_lost(self, now: datetime) -> None:
         for hold in self.ledger.lost:
-            subject = hold_subject(hold.parent)
-            for forget in (
-                self._keeper.forget,
-                partial(member_gone, self.ledger),
-            ):
-                self.quarantine.attempt("forget", subject, now, forget, hold)
+            for forget in (self._keeper.forget, partial(member_gone, self.ledger)):
+                self.quarantine.attempt("forget", hold_subject(hold.parent), now, forget, hold)
         self.ledger.lost.clear()
 
     def _begin(self, now: datetime) -> None:
@@ -296,87 +317,67 @@ class Engine:
 
     def _ended(self, sequence: Sequence, completed: bool) -> None:
         end(self.ledger, sequence)
-        if sequence.work in LAUNCHED_WORK:
-            handover_queue.finished(self.ledger)
         if not completed:
             give_up(self.ledger, sequence)
         note_ended(self.ledger, sequence, completed)
         self._keeper.ended(sequence)
 
-    def _started(self, sequences: Iterator[Sequence]) -> Iterator[Sequence]:
-        for sequence in sequences:
+    def _started(
+        self, decide: Callable[P, Iterable[Sequence]], *args: P.args, **kwargs: P.kwargs
+    ) -> Iterator[Sequence]:
+        """What is decided, as it begins; nothing is decided before it is asked for."""
+        for sequence in decide(*args, **kwargs):
             self._agenda.start(sequence.subjects)
             begin(self.ledger, sequence)
             self._keeper.begun(sequence)
             yield sequence
 
-    def _decide(self, subject: Subject, now: datetime) -> Iterator[Sequence]:
-        topic, name = subject.topic, subject.identity
-        if topic in (Topic.HOLD, Topic.STATUS) and name in self.ledger.holds:
-            hold = self.ledger.holds[name]
-            called = topic is Topic.HOLD or self._publisher.is_due(subject, now)
-            if called and not self._agenda.busy(hold_subject(hold.parent)):
-                yield from self._keeper.look(hold, now)
-        elif topic is Topic.BULK:
-            yield from look_at_burst(self.ledger, now)
-        elif topic is Topic.WAKING:
-            yield from look_at_retries(self.ledger, now)
-        elif topic is Topic.DOORS:
-            yield from self._doors.look(now)
-        elif topic is Topic.QUOTA and not self._agenda.resting(subject, now):
-            yield from quotas.look(self.ledger, name, self._publisher, now)
-        elif topic is Topic.FENCE and not self._agenda.resting(subject, now):
-            yield from fence_controller.look(self.ledger, name, now)
-        elif topic is Topic.OWN:
-            yield from own_objects.look(self.ledger, name, now)
-        elif topic in (Topic.HEADROOM, Topic.ANNOUNCE):
-            yield from self._headrooms.look(name, now)
-        elif topic is Topic.FOLLOW:
-            reconsider(self.ledger, *concerned(self.ledger, self.ledger.pods.get(subject.key)))
-        elif topic is Topic.NODE:  # A handover there is over.
-            self._agenda.wake(node_changed(name))
-        elif topic is Topic.PACE:
-            guardian_pace.look(self.ledger, subject, now)
-        elif topic is Topic.STATUSES:
-            self._publisher.look(name, now)
-        elif topic is Topic.INDEX and not self._agenda.resting(subject, now):
-            yield from self._indexer.look(name, now)
-        elif topic is Topic.POD and not self._agenda.resting(subject, now):
+    def _decide_hold(self, subject: Subject, now: datetime) -> Iterable[Sequence]:
+        hold = self.ledger.holds.get(subject.identity)
+        if hold is None or self._agenda.busy(hold_subject(hold.parent)):
+            return ()
+        called = subject.topic is Topic.HOLD or self._publisher.is_due(subject, now)
+        return self._keeper.look(hold, now) if called else ()
+
+    def _wake(self, subject: Subject, now: datetime) -> Iterable[Sequence]:
+        """Subjects of which nothing is written: others are decided because of them."""
+        if subject.topic is Topic.NODE:  # A handover there is over.
+            self._agenda.wake(node_changed(subject.identity))
+        elif subject.topic is Topic.FOLLOW:
             pod = self.ledger.pods.get(subject.key)
-            if pod is not None and self.ledger.policy.serves(pod.key.namespace):
-                yield from self._decide_pod(pod, now)
-
-    def _decide_pod(self, pod: Pod, now: datetime) -> Iterator[Sequence]:
-        ledger = self.ledger
-        if pod.key in ledger.latches:
-            yield from latch_controller.look(ledger, pod, now)
-        elif pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
-            yield from self._stray(pod)
-            move_in(ledger, pod, now)
+            reconsider(self.ledger, *concerned(self.ledger, pod))
+        elif subject.topic is Topic.PACE:
+            guardian_pace.look(self.ledger, subject, now)
         else:
-            yield from self._decide_owner(pod, now)
+            self._publisher.look(subject.identity, now)
+        return ()
 
-    def _decide_owner(self, pod: Pod, now: datetime) -> Iterator[Sequence]:
-        at = stage(self.ledger, pod)
-        if at in (OwnerStage.STRAY, OwnerStage.NOMINATED, OwnerStage.LET_IN, OwnerStage.BOUND):
-            yield from follow(self.ledger, pod, at, now)
-        elif at is OwnerStage.GROWING:
-            yield from self._placer.grow(pod, now)
-        elif at is not OwnerStage.ELSEWHERE:
-            yield from self._placer.look(pod, at, now)
+    def _decide_pod(self, subject: Subject, now: datetime) -> Iterable[Sequence]:
+        ledger, pod = self.ledger, self.ledger.pods.get(subject.key)
+        if pod is None or not ledger.policy.serves(pod.key.namespace):
+            return ()
+        if pod.key in ledger.latches:
+            return latch_controller.look(ledger, pod, now)
+        if pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
+            return self._decide_guardian(pod, now)
+        at = stage(ledger, pod)
+        if at in CLAIMED:
+            return follow(ledger, pod, at, now)
+        if at is OwnerStage.GROWING:
+            return owner_controller.grow(ledger, pod, now)
+        return owner_controller.look(ledger, pod, at, now) if at is not OwnerStage.ELSEWHERE else ()
 
-    def _stray(self, pod: Pod) -> Iterator[Sequence]:
+    def _decide_guardian(self, pod: Pod, now: datetime) -> Iterator[Sequence]:
         """A guardian of ours whose hold is gone for good gives its room back at once."""
         parent = kept_for(pod)
         hold = self.ledger.holds.get(parent)
-        known = hold is not None and any(owner.uid == hold.parent.uid for owner in pod.owners)
-        if known:
-            return
-        whole, _, slot = parent.partition("#")
-        served = parent.partition("/")[0] in self.ledger.hold_kinds
-        if self._headrooms.abandons(pod, whole) if slot else served:
-            delete = DeletePod(pod.key, pod.uid)
-            yield Sequence(Work.SWEEP, (pod_subject(pod.key),), ((delete,),))
+        if hold is None or all(owner.uid != hold.parent.uid for owner in pod.owners):
+            whole, _, slot = parent.partition("#")
+            served = parent.partition("/")[0] in self.ledger.hold_kinds
+            if self._headrooms.abandons(pod, whole) if slot else served:
+                delete = DeletePod(pod.key, pod.uid)
+                yield Sequence(Work.SWEEP, (pod_subject(pod.key),), ((delete,),))
+        move_in(self.ledger, pod, now)
 
 
 def about(action: Action) -> str:

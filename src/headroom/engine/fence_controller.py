@@ -41,7 +41,7 @@ def pod_seen(ledger: Ledger, pod: Pod) -> None:
     claim = claim_of(pod)
     hold = ledger.holds.get(claim[0]) if claim is not None else None
     if hold is not None and not hold.allocate_once and pod.occupies_node:
-        note_use(ledger, str(hold.parent), pod.node)
+        note_use(ledger, hold.parent.identity, pod.node)
     _concern(ledger, pod)
 
 
@@ -51,7 +51,7 @@ def pod_gone(ledger: Ledger, pod: Pod) -> None:
     hold = ledger.holds.get(kept_for(pod)) if guards else None
     own = hold is not None and pod.key.namespace == hold.guardian_namespace and returns(hold)
     if hold is not None and own and ledger.index.of(By.FENCE, pod.node):
-        note_use(ledger, str(hold.parent), pod.node)
+        note_use(ledger, hold.parent.identity, pod.node)
     _concern(ledger, pod)
 
 

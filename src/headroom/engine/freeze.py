@@ -21,13 +21,14 @@ from headroom.core.subjects import fence_subject, node_subject, pod_subject
 from headroom.engine.doors.taken_over import took_over
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import labels_around, unfit_on
+from headroom.engine.observation.owners import owns
 
 
 def hold_room(ledger: Ledger, hold: Hold) -> HoldRoom:
     """A hold with the pods that keep or use its room."""
     latches = ledger.latches_of(hold)
     firm = {latch.key: ledger.firm_at(latch) for latch in latches}
-    parent = str(hold.parent)
+    parent = hold.parent.identity
     return HoldRoom(
         hold,
         ledger.guardians_of(hold),
@@ -57,7 +58,7 @@ def claimed(ledger: Ledger, pod: Pod) -> Hold | None:
 def hold_used_by(ledger: Ledger, pod: Pod) -> Hold | None:
     """The hold that a pod has a claim on, if the claim stands."""
     hold = claimed(ledger, pod)
-    return hold if hold is not None and ledger.owners.has(hold, pod) else None
+    return hold if hold is not None and owns(ledger, hold, pod) else None
 
 
 def _is_bound_by_us(ledger: Ledger, key: Key, uid: str) -> bool:

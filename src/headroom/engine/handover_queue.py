@@ -24,7 +24,7 @@ from headroom.core.handover import (
     through_latch,
 )
 from headroom.core.holds import Hold
-from headroom.core.index_entries import By
+from headroom.core.index_entries import By, Entry
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, Work
 from headroom.core.resources import Resources
@@ -41,8 +41,10 @@ GATE_WORK = (Work.DOOR1, Work.DOOR1_SLOW)  # It says itself that its owners are 
 
 def park(ledger: Ledger, pod: Pod, offer: Offer) -> None:
     """Reserve the hold and wait for the node."""
-    parent = str(offer.hold.parent)
-    ledger.parked.park((pod, offer))
+    parent = offer.hold.parent.identity
+    ledger.parked[pod.key] = pod, offer
+    where = Entry(By.PARKED, offer.node), Entry(By.RESERVED, parent)
+    ledger.parked_by.put(pod.key, where)
     left = left_beside(ledger, offer.hold)
     if offer.hold.allocate_once:
         ledger.open.take(parent)
@@ -51,12 +53,13 @@ def park(ledger: Ledger, pod: Pod, offer: Offer) -> None:
     else:
         ledger.shelve(offer.hold, None)  # What is left will be there for the next.
     ledger.state.expect(pod, offer.node)
-    ledger.owners.choose(offer.hold, pod)
+    chosen = parent, offer.hold.parent.uid
+    ledger.pod_memory[pod.uid] = replace(ledger.pod_memory[pod.uid], chosen=chosen)
 
 
 def launch(ledger: Ledger, node: str) -> Iterator[Sequence]:
     """Start what may start on a node."""
-    many = ledger.parked.under_way >= ledger.policy.handovers_at_once
+    many = len(ledger.work.of(By.HANDOVER)) >= ledger.policy.handovers_at_once
     if many or ledger.agenda.busy(node_subject(node)):
         return
     queue = node_queue(ledger, node)
@@ -72,25 +75,36 @@ def launch(ledger: Ledger, node: str) -> Iterator[Sequence]:
     if chosen is Pause.UNSETTLED:
         dismiss(ledger, node)
     if sequence is not None:
-        ledger.parked.under_way += 1
         yield sequence
-
-
-def finished(ledger: Ledger) -> None:
-    """A handover that was started here has ended, well or not."""
-    ledger.parked.under_way -= 1
 
 
 def drop(ledger: Ledger, node: str, now: datetime) -> None:
     """Let go of the claims on a node, which could not be started; all is decided anew."""
-    for pod, _ in ledger.parked.on(node):
+    for pod, _ in parked_on(ledger, node):
         unpark(ledger, pod.key, now)
     expect_no_more(ledger, node_subject(node))
 
 
+def parked_on(ledger: Ledger, node: str) -> tuple[Claim, ...]:
+    """The claims that wait for a node, in the order in which they came."""
+    return tuple(ledger.parked[key] for key in ledger.parked_by.of(By.PARKED, node))
+
+
+def parked_for(ledger: Ledger, hold: Hold) -> tuple[Claim, ...]:
+    """The claims of owners that are about to be handed a hold."""
+    owners = ledger.parked_by.of(By.RESERVED, hold.parent.identity)
+    return tuple(ledger.parked[key] for key in owners)
+
+
+def _unqueue(ledger: Ledger, key: Key) -> Claim:
+    """A handover starts, or does not."""
+    ledger.parked_by.put(key)
+    return ledger.parked.pop(key)
+
+
 def unpark(ledger: Ledger, key: Key, now: datetime) -> None:
     """Let go of the claim of a pod, which cannot be started; it is decided anew later."""
-    _, offer = ledger.parked.take(key)
+    _, offer = _unqueue(ledger, key)
     ledger.state.unexpect(key)
     ledger.agenda.touch(hold_subject(offer.hold.parent))
     ledger.agenda.failed(pod_subject(key), now)
@@ -98,7 +112,7 @@ def unpark(ledger: Ledger, key: Key, now: datetime) -> None:
 
 def node_queue(ledger: Ledger, node: str) -> NodeQueue:
     """The claims that wait for a node, as they are now."""
-    claims = tuple(_parked(ledger, claim) for claim in ledger.parked.on(node))
+    claims = tuple(_parked(ledger, claim) for claim in parked_on(ledger, node))
     gated = any(each.door == 1 for each in claims)
     return NodeQueue(
         claims,
@@ -116,21 +130,22 @@ def _parked(ledger: Ledger, claim: Claim) -> ParkedClaim:
     the guardian that it was to replace is another: then all is decided anew.
     """
     pod, offer = claim
-    known, hold = ledger.pods.get(pod.key), ledger.holds.get(str(offer.hold.parent))
+    known, hold = ledger.pods.get(pod.key), ledger.holds.get(offer.hold.parent.identity)
     guardian = ledger.guardian_of(hold) if hold is not None else None
     stands = guardian is not None and guardian.uid == offer.guardian.uid
     if known is None or known.uid != pod.uid:
         return ParkedClaim(claim, ledger.door(pod), None, stands=stands)
     door = ledger.door(known)
-    unmounted = stands and door == 2 and not is_mounted(known, ledger.storage)
-    owner = known if _may_go(ledger, known, door, offer.node) else None
-    return ParkedClaim(claim, ledger.door(pod), owner, not unmounted, stands)
+    at_door = door if known is pod else ledger.door(pod)
+    if door != 2 or not known.claims:
+        return ParkedClaim(claim, at_door, known if door else None, stands=stands)
+    unmounted = stands and not is_mounted(known, ledger.storage)
+    owner = known if _may_be_bound(ledger, known, offer.node) else None
+    return ParkedClaim(claim, at_door, owner, not unmounted, stands)
 
 
-def _may_go(ledger: Ledger, pod: Pod, door: int, node: str) -> bool:
-    """Whether a pod still waits at a door, and we may bind it there with its volumes."""
-    if door != 2 or not pod.claims:
-        return door > 0
+def _may_be_bound(ledger: Ledger, pod: Pod, node: str) -> bool:
+    """Whether a pod may be bound to a node with its volumes."""
     there = ledger.nodes.get(node)
     mounted = there is not None and reached(pod, there) and in_zone(pod, there)
     return mounted and is_mounted(pod, ledger.storage)
@@ -146,14 +161,15 @@ def _begin(
     sequence = handover(ledger, node, claims, scarce) if claims else None
     for each in group:
         (pod, offer), owner = each.claim, each.owner
-        ledger.parked.take(pod.key)
-        ledger.state.unexpect(pod.key)
+        _unqueue(ledger, pod.key)
         if owner is not None and each.stands:
-            ledger.state.expect(owner, offer.node)
+            if owner is not pod:
+                ledger.state.expect(owner, offer.node)
             continue
+        ledger.state.unexpect(pod.key)
         if owner is not None:
             ledger.agenda.touch(pod_subject(pod.key))
-        if str(offer.hold.parent) in ledger.holds:
+        if offer.hold.parent.identity in ledger.holds:
             ledger.agenda.touch(hold_subject(offer.hold.parent))
     for _, offer in claims:
         if not offer.hold.allocate_once:  # What is left wakes those who come too late for this.
@@ -208,7 +224,7 @@ def left_beside(ledger: Ledger, hold: Hold) -> Resources | None:
 
     None if they have to go alone: through the gate, or because they need more than the hold has.
     """
-    claims = ledger.parked.of(str(hold.parent))
+    claims = parked_for(ledger, hold)
     if hold.allocate_once or not claims:
         return None
     (first, offered), (_, last) = claims[0], claims[-1]

@@ -21,6 +21,7 @@ from headroom.core.holds import Hold, HoldStatus
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.node.kept_room import kept_room
+from headroom.core.node.view import HoldRoom
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work, latest
 from headroom.core.renewal import Guardians, is_due, told_apart
@@ -59,7 +60,7 @@ class HoldController:
 
     def made(self, hold: Hold, uid: str, now: datetime) -> None:
         """A guardian was made."""
-        parent, memory = str(hold.parent), self._ledger.memory
+        parent, memory = hold.parent.identity, self._ledger.memory
         if parent in self._ledger.holds:
             guardian_pace.made(self._ledger, hold)
             memory[parent] = guardian_made(memory[parent], uid, now)
@@ -77,19 +78,19 @@ class HoldController:
         self._apply(seen, decision)
         self._charge(within)
         yield from self._publish(view, decision.status, now)
-        hold = ledger.holds[str(hold.parent)]
+        hold = ledger.holds[hold.parent.identity]
         lasting = hold.pre_allocation or keeps_rest(hold)
         for latch in () if hold.allocate_once and not lasting else ledger.latches_of(hold):
             ledger.agenda.touch(pod_subject(latch.key))  # It stands as long as the hold waits.
         sequence = self._admitted(hold, decision, now)
-        self._shelve(hold, sequence is not None, now)
+        self._shelve(hold, view.promised, sequence is not None, now)
         if sequence is not None:
             yield sequence
 
     def _apply(self, hold: Hold, decision: HoldDecision) -> None:
         """Remember what was decided, and arm what brings the hold back."""
         agenda, subject = self._ledger.agenda, hold_subject(hold.parent)
-        for gone in set(self._ledger.memory[str(hold.parent)].waits).difference(decision.waits):
+        for gone in set(self._ledger.memory[hold.parent.identity].waits).difference(decision.waits):
             agenda.stop_waiting(subject, gone)
         for on in decision.waits:
             agenda.wait(subject, on)
@@ -99,18 +100,18 @@ class HoldController:
 
     def view(self, hold: Hold, now: datetime) -> HoldView:
         """One hold and all that concerns it now, frozen."""
-        ledger, before = self._ledger, self._ledger.memory[str(hold.parent)]
-        ours, claimants = ledger.guardians_of(hold), ledger.claimants_of(hold)
-        guardians = tuple(by_our_clock(before, pod) for pod in ours)
+        ledger, before = self._ledger, self._ledger.memory[hold.parent.identity]
+        room = hold_room(ledger, hold)
+        guardians = tuple(by_our_clock(before, pod) for pod in room.guardians)
         told = told_apart(hold, guardians, now)
-        placeless = needs_place(hold, ours, claimants)
+        placeless = needs_place(hold, room.guardians, room.owners)
         view = HoldView(
             hold=hold,
             guardians=guardians,
-            claimants=claimants,
-            latches=ledger.latches_of(hold),
-            promised=ledger.promised(hold),
-            lodgers=ledger.lodgers_of(hold),
+            claimants=room.owners,
+            latches=room.latches,
+            promised=ledger.promised(hold, room.owners),
+            lodgers=room.slot_users,
             needs_place=placeless,
             awaited=place_for(ledger, hold) if placeless else None,
             reclaim=reclaim_of(ledger, hold, before.reclaims),
@@ -121,17 +122,19 @@ class HoldController:
         if hold.is_over:
             leaves, homeless = leaves_room(ledger, hold, now), node in ledger.gone_nodes
             return replace(view, node=node, leaves_room=leaves, homeless=homeless)
-        view = self._with_room(view, node, told, now)
+        view = self._with_room(view, room, node, told, now)
         view = self._with_limits(view, told, now)
         if is_due(hold, told.standing, now) and told.standing is not None:
             return self._renewing(view, told.standing, told.successor)
         return view
 
-    def _with_room(self, view: HoldView, node: str, told: Guardians, now: datetime) -> HoldView:
+    def _with_room(
+        self, view: HoldView, room: HoldRoom, node: str, told: Guardians, now: datetime
+    ) -> HoldView:
         """The view, with its node and what keeps the hold's room there."""
         ledger, hold = self._ledger, view.hold
         pinned, renewing = _is_pinned(hold, told.standing, node), is_due(hold, told.standing, now)
-        on_node, room = node_view(ledger, node, now), hold_room(ledger, hold)
+        on_node = node_view(ledger, node, now)
         kept = kept_room(on_node, room, pinned, renewing, ledger.policy, now)
         owed_since, memory = on_node.owed_since.get(room.name), view.memory
         if memory.owed_since != owed_since:
@@ -185,7 +188,9 @@ class HoldController:
     def _within(self, view: HoldView, now: datetime) -> HoldView:
         """The view, which has no room as long as a limit or a quota refuses it."""
         ledger, hold = self._ledger, view.hold
-        others = used_by_others(ledger.usage, hold.home, str(hold.parent))
+        if wants_no_room(hold) and view.memory.permit is None:
+            return view
+        others = used_by_others(ledger.usage, hold.home, hold.parent.identity)
         view = limited(view, limits_of(ledger, hold.home), others)
         if wants_no_room(hold) or view.over_limit or has_room(view):
             return view
@@ -263,7 +268,7 @@ class HoldController:
         hold = view.hold
         if hold.slot:
             if status != hold.status:
-                self._ledger.holds[str(hold.parent)] = replace(hold, status=status)
+                self._ledger.holds[hold.parent.identity] = replace(hold, status=status)
                 slot_now(self._ledger, hold, status)
             return
         soon = (hold.created or now) + QUIET_START
@@ -273,16 +278,15 @@ class HoldController:
         owners = {pod.uid: pod for pod in view.claimants}
         yield from self._publisher.publish(hold, status, owners, now)
         if hold.member is not None:  # A write under way may have kept this one back.
-            slot_now(self._ledger, hold, self._ledger.holds[str(hold.parent)].status)
+            slot_now(self._ledger, hold, self._ledger.holds[hold.parent.identity].status)
 
-    def _shelve(self, hold: Hold, moving: bool, now: datetime) -> None:
+    def _shelve(self, hold: Hold, promised: bool, moving: bool, now: datetime) -> None:
         ledger = self._ledger
         ends = expiry(hold)
         if hold.terminal or hold.problems or (ends and ends <= now):
             ledger.unshelve(hold)
             return
         guardian = ledger.guardian_of(hold)
-        promised = ledger.promised(hold)
         if promised and hold.allocate_once:
             ledger.unshelve(hold)
         elif guardian is None or not guardian.node or moving:

@@ -39,7 +39,7 @@ class HoldIndex:
 
     def put(self, hold: Hold, left: Resources | None = None) -> bool:
         """Put a hold on its shelves, of which so much is left; say whether anything is new."""
-        parent, room = str(hold.parent), hold.template.pod.requests
+        parent, room = hold.parent.identity, hold.template.pod.requests
         place = (hold.created.isoformat() if hold.created else "", parent)
         used = EMPTY if left is None else room.minus(left)
         keys = tuple(

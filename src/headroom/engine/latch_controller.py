@@ -54,7 +54,7 @@ def remember(ledger: Ledger, latch: Pod, memory: LatchMemory) -> None:
     before = ledger.latch_memory[latch.uid]
     ledger.latch_memory[latch.uid] = memory
     if before.reusable != memory.reusable:
-        file_pod(ledger, latch)
+        file_pod(ledger, latch, waits=False)
     if memory.given_up and not before.given_up:
         for hold in _holds_of(ledger, latch):
             ledger.agenda.touch(hold_subject(hold.parent))
@@ -217,7 +217,7 @@ def _covers(ledger: Ledger, latch: Pod, hold: Hold, guardian: Pod) -> bool:
     """
     if hold.allocate_once and not keeps_rest(hold):
         return True
-    known = ledger.having(By.LATCH_OF_HOLD, str(hold.parent))
+    known = ledger.having(By.LATCH_OF_HOLD, hold.parent.identity)
     stand = (each.requests for each in known if each.nominated == latch.nominated)
     return guardian.requests.fits_in(sum(stand, EMPTY))
 

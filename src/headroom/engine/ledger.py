@@ -7,7 +7,7 @@ fits. It decides nothing; it only says on the agenda which subjects an event tou
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from datetime import datetime
 from typing import Any, get_args
 
@@ -20,6 +20,7 @@ from headroom.core.demand.volumes import Storage, Stored
 from headroom.core.doors.latch_decision import NEW_LATCH, LatchMemory, keeps_claim, keeps_place
 from headroom.core.eviction.budgets import Budget
 from headroom.core.fast_replace import replace
+from headroom.core.handover import Claim
 from headroom.core.hold_state.memory import NOTHING, HoldMemory
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
@@ -51,8 +52,7 @@ from headroom.engine.headrooms.records import HeadroomRecords, note_seated
 from headroom.engine.hold_index import HoldIndex
 from headroom.engine.indexes import Index, counted_on, differs, moves_in
 from headroom.engine.memories import Memories, file_hold, remember
-from headroom.engine.observation.owners import KnownOwners, note_claims, note_owners
-from headroom.engine.parked_claims import ParkedClaims
+from headroom.engine.observation.owners import note_claims, note_owners, owns
 from headroom.engine.pod_index import file_pod
 from headroom.scheduling.state import ClusterState
 
@@ -94,10 +94,10 @@ class Ledger:
         self.slots = HeadroomRecords()
         self.began = False  # We may act: all that there was has been seen.
         self.lost: list[Hold] = []  # holds that are gone, for others to forget
-        self.parked = ParkedClaims()
+        self.parked: dict[Key, Claim] = {}  # handovers that are about to start, by owner
+        self.parked_by: Index[Key] = Index()  # the same, by node and by hold
         self.paces: dict[Subject, Pace] = {}  # see `guardian_pace`
         self.turns: Index[Subject] = Index()  # of holds, by their paces
-        self.owners = KnownOwners(policy.across_namespaces)
 
     def see_pod(self, pod: Pod, now: datetime) -> bool:
         """Take a pod as it now is; False: it is a heartbeat, which concerns nobody."""
@@ -109,12 +109,11 @@ class Ledger:
         if known.claims and self.door(known):
             known = with_volumes(known, self.storage)
         old = self.pods.get(pod.key)
-        if old is not None and known.node and not self.index.entries(pod.key):
-            if not differs(old, known):
-                self.pods[pod.key] = known
-                self.state.add_pod(known)
-                return False
-        elif old == known:
+        if old is not None and known.node and self._is_heartbeat(old, known):
+            self.pods[pod.key] = known
+            self.state.add_pod(known)
+            return bool(self.index.entries(pod.key))
+        if old == known:
             return True
         if old is not None:
             self._unlist(old)
@@ -135,17 +134,24 @@ class Ledger:
             note_seated(self, hold, known)
         return True
 
+    def _is_heartbeat(self, old: Pod, known: Pod) -> bool:
+        """Whether nothing has changed that is in an index or that somebody waits for.
+
+        What a guardian says is taken in full: it is where its hold is.
+        """
+        listed = ROLE_LABEL in known.labels or known.key in self.waiting
+        return not listed and not differs(old, known)
+
     def lose_pod(self, key: Key, uid: str) -> None:
         """Take note that a pod is gone, unless its name has a new bearer already."""
         old = self.pods.get(key)
         self.assumptions.forget(uid)
         self.pod_memory.pop(uid, None)
         self.latch_memory.pop(uid, None)
-        self.owners.forget(uid)
         if old is None or (uid and old.uid != uid):
             return
         self._unlist(old)
-        file_pod(self, old, gone=True)
+        file_pod(self, old, waits=False, gone=True)
         self.state.unexpect(key)
         del self.pods[key]
         if ROLE_LABEL in old.labels:
@@ -173,7 +179,7 @@ class Ledger:
 
     def guardians_of(self, hold: Hold) -> tuple[Pod, ...]:
         """The pods that keep a hold's room: ours by name and by owner, not by label alone."""
-        said = self.having(By.GUARDIAN, str(hold.parent))
+        said = self.having(By.GUARDIAN, hold.parent.identity)
         return tuple(pod for pod in said if keeps(hold, pod))
 
     def guardian_of(self, hold: Hold) -> Pod | None:
@@ -186,29 +192,36 @@ class Ledger:
         A slot that is given once is held anew under its name: whoever has got it is history,
         unless `lodgers` are asked for too.
         """
-        pods = list(self.having(By.CLAIMANT, str(hold.parent)))
+        keys = self.index.of(By.CLAIMANT, hold.parent.identity)
+        pods = [self.pods[key] for key in keys]
         if hold.slot and hold.allocate_once and not lodgers:
             pods = [pod for pod in pods if not pod.node]
-        return tuple(pod for pod in pods if self.owners.has(hold, pod))
+        return tuple([pod for pod in pods if owns(self, hold, pod)])
 
-    def promised(self, hold: Hold) -> bool:
-        """Whether an owner is on its way into a hold: claimed, latched for, or about to be."""
-        parent = str(hold.parent)
+    def promised(self, hold: Hold, owners: Iterable[Pod] | None = None) -> bool:
+        """Whether an owner is on its way into a hold: claimed, latched for, or about to be.
+
+        `owners` are those with a claim on the hold, where they are known.
+        """
+        parent = hold.parent.identity
+        if self.parked_by.of(By.RESERVED, parent):
+            return True
+        if self.awaited(hold, owners):
+            return True
         latches = self.having(By.LATCH_OF_HOLD, parent)
         lines = (line for latch in latches for line in self.awaited_by(latch))
-        reserved = bool(self.parked.of(parent))
-        return reserved or self.awaited(hold) or any(line.parent == parent for line in lines)
+        return any(line.parent == parent for line in lines)
 
-    def awaited(self, hold: Hold) -> bool:
+    def awaited(self, hold: Hold, owners: Iterable[Pod] | None = None) -> bool:
         """Whether an owner that carries a claim on a hold has no node yet."""
-        return any(  # Whom we bind ourselves has its claim written with the bind, never before.
-            not pod.node and not pod.finished and not self.bound_by_us(pod)
-            for pod in self.claimants_of(hold)
-        )
+        for pod in self.claimants_of(hold) if owners is None else owners:
+            if not pod.node and not pod.finished and not self.bound_by_us(pod):
+                return True  # Whom we bind has its claim written with the bind, never before.
+        return False
 
     def latches_of(self, hold: Hold) -> tuple[Pod, ...]:
         """Latches that keep room for this hold itself, not for an owner on its way."""
-        pods = self.having(By.LATCH_OF_HOLD, str(hold.parent))
+        pods = self.having(By.LATCH_OF_HOLD, hold.parent.identity)
         return tuple(pod for pod in pods if not any(self.awaited_by(pod)))
 
     def bound_by_us(self, pod: Pod) -> bool:
@@ -252,7 +265,7 @@ class Ledger:
         if hold is None or claims_on(latch):
             return False
         if keeps_rest(hold):
-            lost = self.memory[str(hold.parent)].reclaims
+            lost = self.memory[hold.parent.identity].reclaims
             return keeps_claim(latch, hold, self.lodgers_of(hold), self.guardian_of(hold), lost)
         places = self.state.free_places(latch.nominated)
         return keeps_place(latch, hold, self.claimants_of(hold), places)
@@ -261,7 +274,7 @@ class Ledger:
         """Owners of a slot that use its room where it was last held."""
         if not keeps_rest(hold):
             return ()
-        node = hold.template.node or self.memory[str(hold.parent)].node
+        node = hold.template.node or self.memory[hold.parent.identity].node
         seated = self.claimants_of(hold, lodgers=True)
         return tuple(pod for pod in seated if pod.occupies_node and pod.node == node)
 
@@ -277,7 +290,7 @@ class Ledger:
 
     def see_hold(self, hold: Hold) -> None:
         """Take a hold as it now is; an object made anew under an old name is another hold."""
-        parent = str(hold.parent)
+        parent = hold.parent.identity
         old = self.holds.get(parent)
         if old is not None and old.parent.uid != hold.parent.uid:
             self.lose_hold(parent)
@@ -311,7 +324,7 @@ class Ledger:
 
     def shelve(self, hold: Hold, left: Resources | None) -> None:
         """Say how much of a hold may be claimed now, if any, and wake who waits for it."""
-        parent, free = str(hold.parent), left is not None
+        parent, free = hold.parent.identity, left is not None
         off, on = (self.coming, self.open) if free else (self.open, self.coming)
         off.take(parent)
         if on.put(hold, left) and free:
@@ -323,7 +336,7 @@ class Ledger:
     def unshelve(self, hold: Hold) -> None:
         """A hold that nobody can claim and that is not on its way."""
         for shelves in (self.open, self.coming):
-            shelves.take(str(hold.parent))
+            shelves.take(hold.parent.identity)
 
     def see_node(self, node: Node) -> bool:
         """Take a node; say whether more has changed than a heartbeat, which touches nobody."""
@@ -346,14 +359,16 @@ class Ledger:
             self.state.add_pod(pod)
         elif pod.nominated and not pod.finished and pod.scheduler == DEFAULT_SCHEDULER_NAME:
             self.state.nominate(pod, pod.nominated)
-        file_pod(self, pod)
         memory, waits = self.pod_memory[pod.uid], self.waits_for_us(pod)
+        file_pod(self, pod, waits)
         if waits != (memory.since is not None):
             self.pod_memory[pod.uid] = replace(memory, since=now if waits else None)
         guards = pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN and pod.occupies_node
         hold = self.holds.get(kept_for(pod)) if guards else None
         if hold is not None and keeps(hold, pod):
-            self.memory[str(hold.parent)] = replace(self.memory[str(hold.parent)], node=pod.node)
+            self.memory[hold.parent.identity] = replace(
+                self.memory[hold.parent.identity], node=pod.node
+            )
 
     def waits_for_us(self, pod: Pod) -> bool:
         """Whether a pod waits at one of our doors, or for room to grow in place."""
@@ -377,7 +392,7 @@ class Ledger:
     def _touch(self, pod: Pod) -> None:
         """Put on the agenda whom a change of this pod concerns."""
         parents = [kept_for(pod)] if ROLE_LABEL in pod.labels else []
-        for line in claims_on(pod):
+        for line in claims_on(pod) if ROLE_LABEL in pod.labels else ():
             parents.append(line.parent)
             self.agenda.touch(pod_subject(line.owner))
         claim = claim_of(pod)

@@ -36,7 +36,7 @@ class Memories(dict[str, _M]):
 
 def remember(ledger: Ledger, hold: Hold, memory: HoldMemory) -> None:
     """Replace the record of a hold; the end of its renewal is the turn of the next slot."""
-    parent, agenda = str(hold.parent), ledger.agenda
+    parent, agenda = hold.parent.identity, ledger.agenda
     before = ledger.memory[parent]
     if memory is before:
         return
@@ -60,6 +60,6 @@ def note_use(ledger: Ledger, parent: str, node: str, used: bool = True) -> None:
 
 def file_hold(ledger: Ledger, hold: Hold) -> None:
     """Give a hold its entries in the index."""
-    parent, across = str(hold.parent), ledger.policy.across_namespaces
+    parent, across = hold.parent.identity, ledger.policy.across_namespaces
     memory = ledger.memory[parent]
     ledger.hold_index.put(parent, hold_entries(hold, across, memory.state, memory.returns_on))

@@ -16,9 +16,10 @@ from headroom.core.objects import Pod
 from headroom.core.selection import only_node
 from headroom.core.subjects import hold_subject
 from headroom.engine.freeze import hold_room, node_view
-from headroom.engine.handover_queue import left_beside
+from headroom.engine.handover_queue import left_beside, parked_for
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import labels_around
+from headroom.engine.observation.owners import was_to_get
 
 MOST_COMING = 50  # A headroom may have thousands of slots on their way; they are all alike.
 
@@ -55,7 +56,7 @@ def _begins_anew(ledger: Ledger, pod: Pod, now: datetime) -> tuple[Refused, ...]
     again. The same is true if the guardian is lost while the owner waits for its turn. The owner
     waits for it, and does not continue without the room that is kept for it.
     """
-    parent = ledger.owners.was_to_get(pod)
+    parent = was_to_get(ledger, pod)
     hold = ledger.holds.get(parent)
     if hold is None or parent in ledger.open or parent in ledger.coming or ledger.promised(hold):
         return ()
@@ -69,7 +70,7 @@ def _begins_anew(ledger: Ledger, pod: Pod, now: datetime) -> tuple[Refused, ...]
 
 def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Refused:
     """What this hold says to this pod."""
-    room, ahead = hold_room(ledger, hold), ledger.parked.of(str(hold.parent))
+    room, ahead = hold_room(ledger, hold), parked_for(ledger, hold)
     left = left_beside(ledger, hold) if ahead else None
     applicant = Applicant(pod, ledger.door(pod), tuple(owner for owner, _ in ahead), left)
     node = room.guardian.node if room.guardian is not None else ""

@@ -33,8 +33,9 @@ def expect(ledger: Ledger, subject: Subject, node: str) -> None:
 
 def expect_no_more(ledger: Ledger, subject: Subject) -> None:
     """They have come, or will not."""
-    for entry in ledger.work.put(subject)[0]:
-        left(ledger, str(entry.value))
+    for by, node, _ in ledger.work.put(subject)[0]:
+        if by is By.EXPECTED:
+            left(ledger, str(node))
 
 
 def left(ledger: Ledger, node: str) -> None:

@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from headroom.engine.ledger import Ledger
 
 
-def file_pod(ledger: Ledger, pod: Pod, gone: bool = False) -> None:
-    """Give a pod its entries in the index, and have those looked at whom a change concerns."""
+def file_pod(ledger: Ledger, pod: Pod, waits: bool, gone: bool = False) -> None:
+    """Give a pod its entries in the index, and have those looked at whom a change concerns.
+
+    `waits` says whether it waits for us: see `Ledger.waits_for_us`.
+    """
     entries: tuple[Entry, ...] = ()
     if not gone:
-        memory, waits = ledger.pod_memory[pod.uid], ledger.waits_for_us(pod)
+        memory = ledger.pod_memory[pod.uid]
         reusable = ledger.latch_memory[pod.uid].reusable
         entries = pod_entries(pod, waits, ledger.policy.namespace, memory, reusable)
     lost, got = ledger.index.put(pod.key, entries)
@@ -31,7 +34,7 @@ def file_pod(ledger: Ledger, pod: Pod, gone: bool = False) -> None:
         _ended(ledger, pod, entry)
     if entries and pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
         count_usage(ledger, kept_for(pod))
-    if By.RIVAL in {entry.by for entry in lost} - {entry.by for entry in got}:
+    if lost and By.RIVAL in {entry.by for entry in lost} - {entry.by for entry in got}:
         usable = (node for node, memory in ledger.node_memory.items() if memory.fitting)
         for node in (*ledger.index.all(By.FENCE), *usable):
             ledger.agenda.touch(fence_subject(node))  # On other nodes nothing changes.

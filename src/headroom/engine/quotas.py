@@ -82,7 +82,7 @@ def see_hold(ledger: Ledger, hold: Hold) -> None:
     """A slot is there: it counts once it stands, and no longer when its time is over."""
     if hold.status.phase == "Failed":
         lose(ledger, hold.parent)
-    elif str(hold.parent) in ledger.charges or had_room(hold):
+    elif hold.parent.identity in ledger.charges or had_room(hold):
         stands(ledger, hold)
 
 
@@ -95,13 +95,13 @@ def stands(ledger: Ledger, thing: Hold | Headroom) -> None:
 
 def lose(ledger: Ledger, parent: Parent) -> None:
     """An object is gone, ended or was never made: what it took is free again."""
-    if ledger.charges.pop(str(parent), None) is not None:
-        _count(ledger, str(parent))
+    if ledger.charges.pop(parent.identity, None) is not None:
+        _count(ledger, parent.identity)
 
 
 def refusal(ledger: Ledger, wanted: Hold | Headroom, now: datetime) -> QuotaRefusal | None:
     """The first quota that has no room for what somebody wants, if there is one."""
-    if not ledger.quotas or str(wanted.parent) in ledger.charges:
+    if not ledger.quotas or wanted.parent.identity in ledger.charges:
         return None
     demand = demand_of(wanted)
     if demand is None:
@@ -122,7 +122,7 @@ def answered(
     """Count what is not refused; else `subject` is looked at again when there may be room."""
     if refusal is None:
         demand = demand_of(wanted)
-        if demand is not None and str(demand.parent) not in ledger.charges:
+        if demand is not None and demand.parent.identity not in ledger.charges:
             _charge(ledger, demand)  # Who is charged already was not asked about a new size.
         return
     sentence = f"{wanted.parent}: {refusal.why}"
@@ -173,7 +173,7 @@ def _account(ledger: Ledger, name: str) -> Account:
 
 
 def _charge(ledger: Ledger, demand: Demand) -> None:
-    name = str(demand.parent)
+    name = demand.parent.identity
     if ledger.charges.get(name) != demand:
         ledger.charges[name] = demand
         _count(ledger, name)

@@ -16,7 +16,7 @@ from headroom.scheduling.choose import ChosenNode, choose
 
 def turn_to_renew(ledger: Ledger, hold: Hold, old: Pod, stuck: bool) -> RenewalView:
     """What decides whether a hold may be renewed now."""
-    whole, own = hold.group, str(hold.parent)
+    whole, own = hold.group, hold.parent.identity
     slots = slots_of(ledger, whole)
     others = sum(ledger.memory[each].renewing for each in slots if each != own)
     most = max(1, -(-len(slots) * ledger.policy.renewed_at_once // 100))

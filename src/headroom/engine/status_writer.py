@@ -180,7 +180,7 @@ class StatusWriter:
         news = _is_news(hold.status, status)
         sequences = tuple(self.write(StatusChange(write, hold.status, tells, news), now))
         if sequences:
-            self._ledger.holds[str(hold.parent)] = replace(hold, status=status)
+            self._ledger.holds[hold.parent.identity] = replace(hold, status=status)
         yield from sequences
 
     def publish_headroom(
@@ -271,7 +271,7 @@ class StatusWriter:
             return
         self._records[subject] = replace(known, written=None)
         self._unsettled[subject] = None
-        hold = self._ledger.holds.get(str(write.parent))
+        hold = self._ledger.holds.get(write.parent.identity)
         if isinstance(write, WriteHoldStatus) and hold is not None:
             self._as_shown(hold)
         self._agenda.failed(subject, now)
@@ -335,7 +335,7 @@ class StatusWriter:
         known = self._record(subject, hold.parent.uid)
         self._records[subject] = replace(known, written=None)
         hold = hold if known.shown is None else replace(hold, status=known.shown)
-        self._ledger.holds[str(hold.parent)] = hold
+        self._ledger.holds[hold.parent.identity] = hold
         return hold
 
     def _record(self, subject: Subject, uid: str) -> _Record:

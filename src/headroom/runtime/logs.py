@@ -17,6 +17,7 @@ from typing import TextIO, cast
 import structlog
 from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger
 
+from headroom.core.objects import Key
 from headroom.runtime.loglimits import LogLimits
 from headroom.terminal_text import escaped, plain_stream, quoted
 
@@ -126,6 +127,8 @@ def _harmless(value: object) -> object:
             return value
         case str():
             return escaped(value)
+        case Key():  # It is a tuple, and has a text of its own.
+            return escaped(str(value))
         case dict():
             return {escaped(str(name)): _harmless(item) for name, item in value.items()}
         case list() | tuple():
@@ -142,7 +145,10 @@ def _plain_values(logger: WrappedLogger, method: str, facts: EventDict) -> Event
     return {
         name: value
         if value is None
-        or isinstance(value, bool | int | float | list | dict | tuple | BaseException)
+        or (
+            isinstance(value, bool | int | float | list | dict | tuple | BaseException)
+            and not isinstance(value, Key)
+        )
         else _shortened(str(value))
         for name, value in facts.items()
     }

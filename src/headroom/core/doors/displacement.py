@@ -29,5 +29,7 @@ def displacement(pod: Pod, guardians: Iterable[tuple[Hold, Pod]], unfit: Unfit) 
         and unfit(pod, guardian.node, frozenset({guardian.key})) is None
     ]
     return min(
-        offers, key=lambda offer: (sum(offer.kept.values()), str(offer.hold.parent)), default=None
+        offers,
+        key=lambda offer: (sum(offer.kept.values()), offer.hold.parent.identity),
+        default=None,
     )

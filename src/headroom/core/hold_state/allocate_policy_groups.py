@@ -46,7 +46,7 @@ def apart_from_others(hold: Hold, holds: Mapping[str, Collection[str]]) -> Hold:
     if not side or hold.terminal:
         return hold
     others = (name for each, names in holds.items() if each != side for name in names)
-    return kept_apart(hold) if any(name != str(hold.parent) for name in others) else hold
+    return kept_apart(hold) if any(name != hold.parent.identity for name in others) else hold
 
 
 def conflict_told(hold: Hold, message: str) -> str:

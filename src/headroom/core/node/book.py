@@ -127,7 +127,7 @@ def room_claim(
         return None
     nominated = pod.nominated if pod.scheduler == DEFAULT_SCHEDULER_NAME else ""
     node, by = (pod.node, KeptBy.OWNER) if pod.node else (nominated, KeptBy.NOMINATED)
-    share, name = used_up(hold, (pod,)) + ONE_PLACE, str(hold.parent)
+    share, name = used_up(hold, (pod,)) + ONE_PLACE, hold.parent.identity
     return RoomClaim(node, (name,), share, by, shown.since, firm, (pod.key,)) if node else None
 
 

@@ -48,7 +48,7 @@ class HoldRoom:
 
     @property
     def name(self) -> str:
-        return str(self.hold.parent)
+        return self.hold.parent.identity
 
     @property
     def guardian(self) -> Pod | None:

@@ -61,16 +61,18 @@ class DoorBook:
 
     def see(self, before: Pod | None, pod: Pod) -> None:
         """Take a pod as it was and as it now is."""
-        if at_door(pod, self._ledger.policy.scheduler_names):
+        entered = pod.uid in self._entered
+        if not entered and at_door(pod, self._ledger.policy.scheduler_names):
             self._enter(pod)
-        elif pod.uid not in self._entered and may_lack_door(pod):
+        elif not entered and may_lack_door(pod):
             here = self._lacking.setdefault(pod.key.namespace, {})
             if pod.key not in here or (before is not None and before.labels != pod.labels):
                 here[pod.key] = None
                 self._unwitness(pod.key)
                 self._bear_witness(pod)
             return
-        self._gone(pod.key)
+        if pod.key in self._lacking.get(pod.key.namespace, ()):
+            self._gone(pod.key)
 
     def lose(self, key: Key, uid: str) -> None:
         """A pod is gone."""
@@ -211,8 +213,6 @@ class DoorBook:
         return any(owner.uid in self._using for owner in pod.owners)
 
     def _enter(self, pod: Pod) -> None:
-        if pod.uid in self._entered:
-            return
         controller = next((owner.uid for owner in pod.owners if owner.controller), "")
         self._entered[pod.uid] = controller
         if not controller:

@@ -43,8 +43,9 @@ def waits_since(ledger: Ledger, moment: datetime) -> None:
 
 def stage(ledger: Ledger, pod: Pod) -> OwnerStage:
     """How far an owner is on its way."""
-    stands = hold_used_by(ledger, pod) is not None
-    return stage_of(pod, ledger.door(pod), stands, pod.key in ledger.parked, latched(ledger, pod))
+    named = ledger.index.of(By.LATCH_OF_OWNER, pod.key)
+    stands, is_latched = hold_used_by(ledger, pod) is not None, bool(named) and latched(ledger, pod)
+    return stage_of(pod, ledger.door(pod), stands, pod.key in ledger.parked, is_latched)
 
 
 def follow(ledger: Ledger, pod: Pod, at: OwnerStage, now: datetime) -> Iterator[Sequence]:
@@ -53,7 +54,7 @@ def follow(ledger: Ledger, pod: Pod, at: OwnerStage, now: datetime) -> Iterator[
     if hold is not None and at is OwnerStage.NOMINATED:
         decision = decide(_view(ledger, pod, hold, now), policy, now)
     else:
-        node = ledger.memory[str(hold.parent)].node if hold is not None else ""
+        node = ledger.memory[hold.parent.identity].node if hold is not None else ""
         known = ledger.pod_memory[pod.uid]
         view = CarriedClaim(pod, at, hold, known, node, ledger.scheduler_activity)
         decision = carried_claims.decide(view, policy, now)

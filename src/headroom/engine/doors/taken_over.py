@@ -28,7 +28,7 @@ def note_guardian_gone(ledger: Ledger, key: Key, uid: str, by_us: bool = False) 
     hold = ledger.holds.get(kept_for(pod)) if pod is not None and pod.uid == uid else None
     if pod is None or hold is None or pod.finished or pod not in ledger.guardians_of(hold):
         return
-    for latch in ledger.having(By.LATCH_OF_HOLD, str(hold.parent)):
+    for latch in ledger.having(By.LATCH_OF_HOLD, hold.parent.identity):
         first = by_us or ledger.shown_since(latch, pod.node) is not None
         if first and latch.nominated == pod.node and claims_on(latch):
             memory = replace(ledger.pod_memory[latch.uid], took_over=_use(latch))

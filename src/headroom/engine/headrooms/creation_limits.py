@@ -113,7 +113,7 @@ def _node_limit(ledger: Ledger, hold: Hold) -> int | None:
 
 def _may_wait(ledger: Ledger, hold: Hold, limit: int) -> bool:
     pod = hold.template.pod
-    waiting = len(seekers(ledger, hold.group) - {str(hold.parent)})
+    waiting = len(seekers(ledger, hold.group) - {hold.parent.identity})
     fits = isinstance(choose(pod, ledger.state), ChosenNode)
     return may_wait(load(ledger, pod), waiting, limit, fits)
 
@@ -131,7 +131,7 @@ def _most(ledger: Ledger, headroom: Headroom, hold: Hold) -> int | None:
 
 def _alive(ledger: Ledger, hold: Hold) -> int:
     """How many guardians a headroom has, with those that are being made for other slots."""
-    making = being_made(ledger, hold.group) - {str(hold.parent)}
+    making = being_made(ledger, hold.group) - {hold.parent.identity}
     return len(ledger.index.of(By.SLOT_GUARDIAN, hold.group)) + len(making)
 
 

@@ -93,7 +93,7 @@ def guardian_refused(
     answer at all, concerns this one.
     """
     hold, why = action.hold, getattr(outcome, "message", "")
-    parent, subject = str(hold.parent), hold_subject(hold.parent)
+    parent, subject = hold.parent.identity, hold_subject(hold.parent)
     if parent not in ledger.holds:  # It was deleted meanwhile.
         return
     if isinstance(outcome, Taken):

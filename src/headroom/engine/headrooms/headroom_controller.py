@@ -316,7 +316,7 @@ class HeadroomController:
         return again
 
     def _put(self, hold: Hold) -> None:
-        there = self._ledger.holds.get(str(hold.parent))
+        there = self._ledger.holds.get(hold.parent.identity)
         if there is not None:
             hold = replace(hold, status=there.status)
         if hold != there:

@@ -19,7 +19,7 @@ from headroom.engine.ledger import Ledger
 def touch_own(ledger: Ledger, parent: Parent | None = None) -> None:
     """Look at the one that is gone, or at all of them: one may have gone while nobody was there."""
     for kept in ledger.policy.own_objects:
-        if parent is None or str(kept.parent) == str(parent):
+        if parent is None or kept.parent.identity == parent.identity:
             ledger.agenda.touch(hold_subject(kept.parent, Topic.OWN))
 
 
@@ -27,7 +27,7 @@ def look(ledger: Ledger, name: str, now: datetime) -> Iterator[Sequence]:
     """Create the object unless it is there."""
     for kept in ledger.policy.own_objects:
         subject = hold_subject(kept.parent, Topic.OWN)
-        missing = str(kept.parent) == name and name not in ledger.slots.headrooms
+        missing = kept.parent.identity == name and name not in ledger.slots.headrooms
         if missing and not ledger.agenda.resting(subject, now):
             restore = RestoreObject(kept.parent, kept.raw)
             yield Sequence(Work.OBJECT, (subject,), ((restore,),))

@@ -36,7 +36,7 @@ def slot_now(ledger: Ledger, hold: Hold, status: HoldStatus) -> None:
         follow = memory.wished.later and state.phase == "Available"
         if follow or ledger.slots.headrooms[hold.group].refill == NEVER:
             remember_headroom(ledger, hold.group, stale=True)  # Others may follow; its time begins.
-    elif ledger.memory[str(hold.parent)].state != state:
+    elif ledger.memory[hold.parent.identity].state != state:
         note_state(ledger, hold, state)
         if state.phase in ("Succeeded", "Failed"):
             reconsider(ledger, hold.group)
@@ -46,7 +46,7 @@ def slot_now(ledger: Ledger, hold: Hold, status: HoldStatus) -> None:
 
 def member(ledger: Ledger, hold: Hold) -> Hold:
     """The hold of an object that is a slot, with what its headroom says of it."""
-    whole, name = hold.group, str(hold.parent)
+    whole, name = hold.group, hold.parent.identity
     if hold.member is None or whole not in ledger.slots.memory:
         return hold
     there = ledger.holds.get(name)
@@ -88,7 +88,7 @@ def wrote(ledger: Ledger, action: CreateSlotObject, outcome: Outcome, now: datet
 
 def object_failed(ledger: Ledger, parent: Parent, now: datetime) -> None:
     """An object could not be written or deleted: whoever wished for that looks again."""
-    hold = ledger.holds.get(str(parent))
+    hold = ledger.holds.get(parent.identity)
     memory = ledger.slots.memory.get(hold.group) if hold is not None and hold.member else None
     if hold is not None and memory is not None:
         ledger.slots.memory[hold.group] = resting(memory, now + MOMENT)
@@ -99,7 +99,7 @@ def object_failed(ledger: Ledger, parent: Parent, now: datetime) -> None:
 
 def finalized(ledger: Ledger, action: SetFinalizers) -> None:
     """The finalizers of an object are these now."""
-    name = str(action.parent)
+    name = action.parent.identity
     if name in ledger.slots.headrooms:
         headroom = replace(ledger.slots.headrooms[name], finalizers=action.finalizers)
         ledger.slots.headrooms[name] = headroom

@@ -131,7 +131,7 @@ def _changes(ledger: Ledger, headroom: Headroom, now: datetime) -> Iterator[Sequ
         return
     present, known = members(ledger, headroom), memory.objects
     for hold, until in known.expected.values():
-        if now >= until and str(hold.parent) not in ledger.holds:
+        if now >= until and hold.parent.identity not in ledger.holds:
             _permit(ledger, hold, None)  # It was made, and never came.
     expected = {
         slot: each for slot, each in known.expected.items() if slot not in present and now < each[1]
@@ -160,7 +160,7 @@ def _changes(ledger: Ledger, headroom: Headroom, now: datetime) -> Iterator[Sequ
 def refused(ledger: Ledger, action: CreateSlotObject, outcome: Outcome) -> None:
     """An object could not be made."""
     whole, slots = action.of.whole, ledger.slots
-    if str(action.hold.parent) not in ledger.holds:
+    if action.hold.parent.identity not in ledger.holds:
         _permit(ledger, action.hold, None)
     quotas.lose(ledger, action.hold.parent)
     if whole not in slots.memory:
@@ -215,14 +215,14 @@ def _make(
 
 
 def _beyond_limit(ledger: Ledger, hold: Hold) -> str:
-    others = used_by_others(ledger.usage, hold.home, str(hold.parent))
-    permit = ledger.memory[str(hold.parent)].permit
+    others = used_by_others(ledger.usage, hold.home, hold.parent.identity)
+    permit = ledger.memory[hold.parent.identity].permit
     return beyond_limit(hold, permit, limits_of(ledger, hold.home), others)
 
 
 def _permit(ledger: Ledger, hold: Hold, permit: Permit | None) -> None:
     """The object of a slot counts before it is seen, and no more if it does not come."""
-    remember(ledger, hold, replace(ledger.memory[str(hold.parent)], permit=permit))
+    remember(ledger, hold, replace(ledger.memory[hold.parent.identity], permit=permit))
 
 
 def _write(write: CreateSlotObject) -> Sequence:

@@ -17,6 +17,7 @@ from headroom.core.objects import Pod
 from headroom.core.subjects import Awaited, Change, headroom_subject
 from headroom.engine.ledger import Ledger
 from headroom.engine.memories import file_hold
+from headroom.engine.observation.owners import knows
 
 TROUBLES_TOLD = 2
 
@@ -60,14 +61,14 @@ def claimed_slots(ledger: Ledger, headroom: Headroom) -> tuple[str, ...]:
     got = (
         name.removeprefix(prefix)
         for name, pod in seats
-        if has_got(headroom, pod, across, ledger.owners.knows(pod))
+        if has_got(headroom, pod, across, knows(ledger, pod))
     )
     return tuple(dict.fromkeys(got))
 
 
 def note_state(ledger: Ledger, hold: Hold, state: SlotState) -> None:
     """A slot is in this state now."""
-    name = str(hold.parent)
+    name = hold.parent.identity
     ledger.memory[name] = replace(ledger.memory[name], state=state)
     file_hold(ledger, hold)
 

@@ -1,17 +1,19 @@
 """Pass each observed change to all parts of the engine that it concerns.
 
-An event says what is now true of one object. The engine processes it here, isolated from other
-events: see `error_isolation`.
+An event says what is now true of one object. `OBSERVED` is the table of what happens then, by the
+kind of the object that is seen or of the event that says that it is gone. The engine processes each
+event isolated from the others: see `error_isolation`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from headroom.core.demand.resource_quotas import ResourceQuota
-from headroom.core.demand.volumes import NodeDrivers, StorageClass, Volume, VolumeClaim
+from headroom.core.demand.volumes import NodeDrivers, StorageClass, Stored, Volume, VolumeClaim
 from headroom.core.eviction.budgets import Budget
 from headroom.core.eviction.preallocation import permitted
 from headroom.core.fast_replace import replace
@@ -65,14 +67,13 @@ from headroom.ports import (
     ResourceQuotaGone,
     Seen,
     StoredGone,
-    Thing,
     WorkloadGone,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Observer:
-    """Everybody in the engine who wants to know what is there."""
+class Observers:
+    """The parts of the engine that keep what they are told."""
 
     ledger: Ledger
     publisher: StatusWriter
@@ -80,159 +81,231 @@ class Observer:
     indexer: Indexer
     doors: DoorBook
 
-    def observe(self, event: Event, now: datetime) -> None:
-        """Take an event in."""
-        if isinstance(event, Seen):
-            self._see(event.thing, now)
-        else:
-            self._lose(event, now)
 
-    def _see(self, thing: Thing, now: datetime) -> None:
-        ledger = self.ledger
-        match thing:
-            case Pod() as pod:
-                self._see_pod(pod, now)
-            case Hold() | Headroom() if not ledger.policy.serves(_home(thing)):
-                pass  # Another operator may; the set of namespaces never changes.
-            case Hold() as hold:
-                allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
-                allowed = apart_from_others(allowed, ledger.hold_index.all(By.SIDE))
-                known = member(ledger, self.publisher.see(allowed))
-                if not _repeats(ledger, known):
-                    ledger.see_hold(known)
-                quotas.see_hold(ledger, allowed)
-                self.indexer.touch(allowed)
-                self.doors.want(allowed)
-            case Headroom() as headroom:
-                self.headrooms.see(headroom)
-                quotas.see_headroom(ledger, headroom, now)
-                if headroom.served:
-                    self.doors.want(ledger.slots.headrooms.get(headroom.parent.whole, headroom))
-            case Quota() as quota:
-                self.publisher.note(quota_subject(quota.parent), quota.parent.uid, quota.status)
-                quotas.see_quota(ledger, quota)
-            case Workload() as workload:
-                self.headrooms.workload_changed(workload)
-            case PodAutoscaler() as autoscaler:
-                reconsider(ledger, *see_autoscaler(ledger, autoscaler))
-            case VolumeClaim() | Volume() | StorageClass() | NodeDrivers():
-                self._judge_anew(volumes.see(ledger, thing), now)
-            case Budget() as budget:
-                ledger.budgets[budget.key] = budget
-            case ResourceQuota() as allowed_here:
-                self.headrooms.quota_changed(allowed_here, now)
-            case Node() as node:
-                ledger.gone_nodes.pop(node.name, None)
-                if ledger.see_node(node):
-                    wake_overbooked(ledger, node.name)
-                    self.headrooms.nodes_changed()
-            case Namespace() as namespace:
-                before = ledger.namespaces.get(namespace.name)
-                ledger.namespaces[namespace.name] = namespace
-                ledger.state.set_namespace(namespace)
-                if before is None or before.labels != namespace.labels:
-                    quotas.relabelled(ledger)
-                ledger.agenda.wake(Awaited(Change.USAGE, namespace.name))
-                ledger.agenda.notify(Awaited(Change.LIMITS, namespace.name))
-                ledger.agenda.touch(index_subject(namespace.name))
-                self.doors.see_namespace(namespace)
+def observe(to: Observers, event: Event, now: datetime) -> None:
+    """Take an event in: one function for each kind of object that is seen or gone."""
+    what = event.thing if isinstance(event, Seen) else event
+    OBSERVED[type(what)](to, what, now)
 
-    def _see_pod(self, pod: Pod, now: datetime) -> None:
-        ledger = self.ledger
-        before = ledger.pods.get(pod.key)
-        if not ledger.see_pod(pod, now):  # Pods that slots follow have an entry in the index.
-            return
+
+def _see_pod(to: Observers, pod: Pod, now: datetime) -> None:
+    ledger = to.ledger
+    before = ledger.pods.get(pod.key)
+    if not ledger.see_pod(pod, now):  # Pods that slots follow have an entry in the index.
+        return
+    if before is not None:
         ledger.scheduler_activity = ledger.scheduler_activity.after(before, pod, now)
-        if pod.node:
-            wake_overbooked(ledger, pod.node)
-            wake_waiting_holds(ledger, pod)
-        if ROLE_LABEL in pod.labels or (before is not None and ROLE_LABEL in before.labels):
-            if pod.node and pod.labels.get(ROLE_LABEL) == ROLE_FENCE:
-                ledger.show(pod, pod.node, now)
-            note_preempted(ledger, pod)
-        self.headrooms.pods_changed()
+    if pod.node:
+        wake_overbooked(ledger, pod.node)
+        wake_waiting_holds(ledger, pod)
+    if ROLE_LABEL in pod.labels or (before is not None and ROLE_LABEL in before.labels):
+        if pod.node and pod.labels.get(ROLE_LABEL) == ROLE_FENCE:
+            ledger.show(pod, pod.node, now)
+        note_preempted(ledger, pod)
+    to.headrooms.pods_changed()
+    if ledger.slots.headrooms:
+        note_made(ledger, before, pod)
         if ledger.policy.serves(pod.key.namespace):
             found = (*followers.concerned(ledger, before), *followers.concerned(ledger, pod))
             reconsider(ledger, *dict.fromkeys(found))
-        reconsider(ledger, *promises.see_pod(ledger, before, pod, now))
-        note_made(ledger, before, pod)
+    reconsider(ledger, *promises.see_pod(ledger, before, pod, now))
+    if pod.node:
         pod_seen(ledger, pod)
-        self.doors.see(before, pod)
+    to.doors.see(before, pod)
 
-    def _judge_anew(self, pods: Iterable[Key], now: datetime) -> None:
-        """A claim, volume or class has changed: pods at our doors may fit elsewhere now."""
-        reconsider(self.ledger, *self.ledger.slots.depending(On.FOLLOWED))
-        for key in pods:
-            pod = self.ledger.pods.get(key)
-            if pod is not None:
-                self.ledger.see_pod(pod, now)
-                self.ledger.agenda.touch(pod_subject(key))
 
-    def _lose(self, event: Event, now: datetime) -> None:
-        ledger = self.ledger
-        match event:
-            case PodGone(key, uid):
-                self._lose_pod(key, uid, now)
-            case HoldGone(parent):
-                if str(parent) in ledger.holds:
-                    self.indexer.touch(ledger.holds[str(parent)])
-                ledger.lose_hold(str(parent))
-                self.doors.forget(parent)
-                quotas.lose(ledger, parent)
-                quotas.asks_anew(ledger, hold_subject(parent))
-                self.publisher.forget(status_subject(parent))
-            case HeadroomGone(parent):
-                self.headrooms.lose(parent)
-                self.doors.forget(parent)
-                touch_own(ledger, parent)
-                quotas.lose(ledger, parent)
-                quotas.asks_anew(ledger, headroom_subject(parent))
-            case QuotaGone(parent):
-                quotas.lose_quota(ledger, parent)
-                self.publisher.forget(quota_subject(parent))
-            case AutoscalerSeen():
-                ledger.policy = replace(ledger.policy, node_overhead=True)
-                self.headrooms.nodes_changed()
-            case WorkloadGone(workload):
-                self.headrooms.workload_changed(workload, gone=True)
-            case AutoscalerGone(autoscaler):
-                reconsider(ledger, *see_autoscaler(ledger, autoscaler, gone=True))
-            case KindHidden(kind, why):
-                ledger.slots.hidden.pop(kind, None)
-                if why:
-                    ledger.slots.hidden[kind] = why
-                reconsider(ledger, *ledger.slots.depending(On.ARRIVALS))
-            case StoredGone(stored):
-                self._judge_anew(volumes.lose(ledger, stored), now)
-            case BudgetGone(key):
-                ledger.budgets.pop(key, None)
-            case ResourceQuotaGone(lifted):
-                self.headrooms.quota_lifted(lifted)
-            case NodeGone(name):
-                ledger.lose_node(name)
-                node_deleted(ledger, name)
-                self.headrooms.nodes_changed()
-            case NamespaceGone(name):
-                ledger.namespaces.pop(name, None)
-                ledger.state.remove_namespace(name)
-                quotas.relabelled(ledger)
-                self.indexer.forget(name)
-                self.doors.lose_namespace(name)
+def _lose_pod(to: Observers, gone: PodGone, now: datetime) -> None:
+    ledger, old = to.ledger, to.ledger.pods.get(gone.key)
+    note_guardian_gone(ledger, gone.key, gone.uid)
+    ledger.lose_pod(gone.key, gone.uid)
+    promises.lose_pod(ledger, gone.uid, now)
+    to.headrooms.pods_changed()
+    if old is not None and old.uid == gone.uid:
+        note_preempted(ledger, old, gone=True)
+        reconsider(ledger, *followers.concerned(ledger, old))
+    if old is not None:
+        pod_gone(ledger, old)
+    to.doors.lose(gone.key, gone.uid)
 
-    def _lose_pod(self, key: Key, uid: str, now: datetime) -> None:
-        ledger = self.ledger
-        old = ledger.pods.get(key)
-        note_guardian_gone(ledger, key, uid)
-        ledger.lose_pod(key, uid)
-        promises.lose_pod(ledger, uid, now)
-        self.headrooms.pods_changed()
-        if old is not None and old.uid == uid:
-            note_preempted(ledger, old, gone=True)
-        if old is not None and old.uid == uid:
-            reconsider(ledger, *followers.concerned(ledger, old))
-        if old is not None:
-            pod_gone(ledger, old)
-        self.doors.lose(key, uid)
+
+def _see_hold(to: Observers, hold: Hold, _: datetime) -> None:
+    ledger = to.ledger
+    if not ledger.policy.serves(hold.home):
+        return  # Another operator may; the set of namespaces never changes.
+    allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
+    allowed = apart_from_others(allowed, ledger.hold_index.all(By.SIDE))
+    known = member(ledger, to.publisher.see(allowed))
+    if not _repeats(ledger, known):
+        ledger.see_hold(known)
+        to.indexer.touch(allowed)
+    quotas.see_hold(ledger, allowed)
+    to.doors.want(allowed)
+
+
+def _lose_hold(to: Observers, gone: HoldGone, _: datetime) -> None:
+    ledger, parent = to.ledger, gone.parent
+    if parent.identity in ledger.holds:
+        to.indexer.touch(ledger.holds[parent.identity])
+    ledger.lose_hold(parent.identity)
+    to.doors.forget(parent)
+    quotas.lose(ledger, parent)
+    quotas.asks_anew(ledger, hold_subject(parent))
+    to.publisher.forget(status_subject(parent))
+
+
+def _see_headroom(to: Observers, headroom: Headroom, now: datetime) -> None:
+    ledger, whole = to.ledger, headroom.parent.whole
+    if not ledger.policy.serves(headroom.parent.namespace):
+        return
+    to.headrooms.see(headroom)
+    quotas.see_headroom(ledger, headroom, now)
+    if headroom.served:
+        to.doors.want(ledger.slots.headrooms.get(whole, headroom))
+
+
+def _lose_headroom(to: Observers, gone: HeadroomGone, _: datetime) -> None:
+    ledger, parent = to.ledger, gone.parent
+    to.headrooms.lose(parent)
+    to.doors.forget(parent)
+    touch_own(ledger, parent)
+    quotas.lose(ledger, parent)
+    quotas.asks_anew(ledger, headroom_subject(parent))
+
+
+def _see_quota(to: Observers, quota: Quota, _: datetime) -> None:
+    to.publisher.note(quota_subject(quota.parent), quota.parent.uid, quota.status)
+    quotas.see_quota(to.ledger, quota)
+
+
+def _lose_quota(to: Observers, gone: QuotaGone, _: datetime) -> None:
+    quotas.lose_quota(to.ledger, gone.parent)
+    to.publisher.forget(quota_subject(gone.parent))
+
+
+def _see_workload(to: Observers, workload: Workload, _: datetime) -> None:
+    to.headrooms.workload_changed(workload)
+
+
+def _lose_workload(to: Observers, gone: WorkloadGone, _: datetime) -> None:
+    to.headrooms.workload_changed(gone.workload, gone=True)
+
+
+def _see_autoscaler(to: Observers, autoscaler: PodAutoscaler, _: datetime) -> None:
+    reconsider(to.ledger, *see_autoscaler(to.ledger, autoscaler))
+
+
+def _lose_autoscaler(to: Observers, gone: AutoscalerGone, _: datetime) -> None:
+    reconsider(to.ledger, *see_autoscaler(to.ledger, gone.autoscaler, gone=True))
+
+
+def _see_stored(to: Observers, thing: Stored, now: datetime) -> None:
+    _judge_anew(to.ledger, volumes.see(to.ledger, thing), now)
+
+
+def _lose_stored(to: Observers, gone: StoredGone, now: datetime) -> None:
+    _judge_anew(to.ledger, volumes.lose(to.ledger, gone.stored), now)
+
+
+def _judge_anew(ledger: Ledger, pods: Iterable[Key], now: datetime) -> None:
+    """A claim, volume or class has changed: pods at our doors may fit elsewhere now."""
+    reconsider(ledger, *ledger.slots.depending(On.FOLLOWED))
+    for key in pods:
+        pod = ledger.pods.get(key)
+        if pod is not None:
+            ledger.see_pod(pod, now)
+            ledger.agenda.touch(pod_subject(key))
+
+
+def _see_budget(to: Observers, budget: Budget, _: datetime) -> None:
+    to.ledger.budgets[budget.key] = budget
+
+
+def _lose_budget(to: Observers, gone: BudgetGone, _: datetime) -> None:
+    to.ledger.budgets.pop(gone.key, None)
+
+
+def _see_resource_quota(to: Observers, quota: ResourceQuota, now: datetime) -> None:
+    to.headrooms.quota_changed(quota, now)
+
+
+def _lose_resource_quota(to: Observers, gone: ResourceQuotaGone, _: datetime) -> None:
+    to.headrooms.quota_lifted(gone.quota)
+
+
+def _see_node(to: Observers, node: Node, _: datetime) -> None:
+    ledger = to.ledger
+    ledger.gone_nodes.pop(node.name, None)
+    if ledger.see_node(node):
+        wake_overbooked(ledger, node.name)
+        to.headrooms.nodes_changed()
+
+
+def _lose_node(to: Observers, gone: NodeGone, _: datetime) -> None:
+    to.ledger.lose_node(gone.name)
+    node_deleted(to.ledger, gone.name)
+    to.headrooms.nodes_changed()
+
+
+def _see_namespace(to: Observers, namespace: Namespace, _: datetime) -> None:
+    ledger, name = to.ledger, namespace.name
+    before = ledger.namespaces.get(name)
+    ledger.namespaces[name] = namespace
+    ledger.state.set_namespace(namespace)
+    if before is None or before.labels != namespace.labels:
+        quotas.relabelled(to.ledger)
+    ledger.agenda.wake(Awaited(Change.USAGE, name))
+    ledger.agenda.notify(Awaited(Change.LIMITS, name))
+    ledger.agenda.touch(index_subject(name))
+    to.doors.see_namespace(namespace)
+
+
+def _lose_namespace(to: Observers, gone: NamespaceGone, _: datetime) -> None:
+    to.ledger.namespaces.pop(gone.name, None)
+    to.ledger.state.remove_namespace(gone.name)
+    quotas.relabelled(to.ledger)
+    to.indexer.forget(gone.name)
+    to.doors.lose_namespace(gone.name)
+
+
+def _count_overhead(to: Observers, _: AutoscalerSeen, __: datetime) -> None:
+    to.ledger.policy = replace(to.ledger.policy, node_overhead=True)
+    to.headrooms.nodes_changed()
+
+
+def _see_hidden(to: Observers, hidden: KindHidden, _: datetime) -> None:
+    slots = to.ledger.slots
+    slots.hidden.pop(hidden.kind, None)
+    if hidden.why:
+        slots.hidden[hidden.kind] = hidden.why
+    reconsider(to.ledger, *slots.depending(On.ARRIVALS))
+
+
+OBSERVED: Mapping[type, Callable[[Observers, Any, datetime], None]] = {
+    Pod: _see_pod,
+    PodGone: _lose_pod,
+    Hold: _see_hold,
+    HoldGone: _lose_hold,
+    Headroom: _see_headroom,
+    HeadroomGone: _lose_headroom,
+    Quota: _see_quota,
+    QuotaGone: _lose_quota,
+    Workload: _see_workload,
+    WorkloadGone: _lose_workload,
+    PodAutoscaler: _see_autoscaler,
+    AutoscalerGone: _lose_autoscaler,
+    **dict.fromkeys((VolumeClaim, Volume, StorageClass, NodeDrivers), _see_stored),
+    StoredGone: _lose_stored,
+    Budget: _see_budget,
+    BudgetGone: _lose_budget,
+    ResourceQuota: _see_resource_quota,
+    ResourceQuotaGone: _lose_resource_quota,
+    Node: _see_node,
+    NodeGone: _lose_node,
+    Namespace: _see_namespace,
+    NamespaceGone: _lose_namespace,
+    AutoscalerSeen: _count_overhead,
+    KindHidden: _see_hidden,
+}
 
 
 def _repeats(ledger: Ledger, hold: Hold) -> bool:
@@ -240,17 +313,13 @@ def _repeats(ledger: Ledger, hold: Hold) -> bool:
 
     Most are our own writes of its status, which were assumed: nothing is to be decided anew.
     """
-    old = ledger.holds.get(str(hold.parent))
+    old = ledger.holds.get(hold.parent.identity)
     if old is None or old.parent.uid != hold.parent.uid:
         return False
     if replace(old, version=hold.version) != hold:
         return False
-    ledger.holds[str(hold.parent)] = hold
+    ledger.holds[hold.parent.identity] = hold
     return True
-
-
-def _home(thing: Hold | Headroom) -> str:
-    return thing.home if isinstance(thing, Hold) else thing.parent.namespace
 
 
 def subject_of(event: Event) -> Subject | str:
