@@ -185,7 +185,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Like `call_at`, for a time that is already rounded to microseconds."""
         if self.is_closed():
             raise RuntimeError("Event loop is closed")
-        timer = _Timer(moment, callback, args, self)
+        timer: Any = _Timer(moment, callback, args, self)  # It has all methods of a handle.
         known = self._timers.get(moment)
         if known is None:
             self._timers[moment] = [timer]
@@ -193,7 +193,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         else:
             known.append(timer)
         self._waiting += 1
-        return cast("asyncio.TimerHandle", timer)  # It has all methods of a handle.
+        handle: asyncio.TimerHandle = timer
+        return handle
 
     def call_later(
         self,
@@ -317,10 +318,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Make the timers with the earliest time ready, in the order in which they were set."""
         moment = heappop(self._moments)
         timers = self._timers.pop(moment)
-        self._stale.discard(moment)
         for timer in timers:
             timer.waiting = False
-            self._cancelled -= timer._cancelled
+        if self._cancelled:
+            self._stale.discard(moment)
+            self._cancelled -= sum(timer._cancelled for timer in timers)
         self._waiting -= len(timers)
         self._soon.extend(timers)
 

@@ -5,6 +5,8 @@ Several actors need the pods of a node; none of them should have to read all pod
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from headroom.sim.api.store import COMING, GOING, META, SPEC, ObjectChange, Store, Verb
 from headroom.sim.api.values import Json, Ref, controller_of
 
@@ -21,6 +23,10 @@ class PodIndex:
     def on_node(self, node: str) -> list[Json]:
         """The pods bound to a node, in the order in which they were bound."""
         return self._found(self._on_node.get(node, {}))
+
+    def refs_on_node(self, node: str) -> Iterable[Ref]:
+        """The pods bound to a node, by reference."""
+        return self._on_node.get(node, ())
 
     def without_controller(self, namespace: str) -> list[Json]:
         """The pods of a namespace that have no controller."""

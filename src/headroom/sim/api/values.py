@@ -60,6 +60,8 @@ class Stored(dict[str, Any]):
 def dig(obj: Any, *path: str | int) -> Any:
     """Read a nested value; None if the path does not exist."""
     for step in path:
+        if obj is None:
+            return None
         if isinstance(obj, dict):
             obj = obj.get(step)
         elif isinstance(step, int) and isinstance(obj, list) and -len(obj) <= step < len(obj):

@@ -10,7 +10,7 @@ machines.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from headroom.core.objects import Pod
@@ -116,16 +116,24 @@ class ScaleDown:
         obj = self._controller.store.get(Ref("Node", "", name))
         if obj is None or is_protected(obj, self._behaviour):
             return None
-        on_it = [(pod, self._cache.pods[ref_of(pod)]) for pod in self._stage.pods.on_node(name)]
-        movers = [(pod, value) for pod, value in on_it if must_move(pod, value, self._behaviour)]
-        used = _used(self._cache.nodes[name].allocatable, [value for _, value in on_it])
-        if movers and self._behaviour.busy is not None and used >= self._behaviour.busy:
-            return None
+        refs = self._stage.pods.refs_on_node(name)
+        used = _used(self._cache.nodes[name].allocatable, map(self._cache.pods.__getitem__, refs))
+        moving = self._moving(refs)
+        if self._behaviour.busy is not None and used >= self._behaviour.busy and any(moving):
+            return None  # Most machines: one pod that would have to move is enough.
+        movers = list(self._moving(refs))
         for pod, _ in movers:
             budgets = self._controller.store.list("PodDisruptionBudget", ref_of(pod).namespace)
             if keeps_node(pod, budgets, self._behaviour):
                 return None
         return ScaleDownCandidate(name, tuple(value for _, value in movers), used)
+
+    def _moving(self, refs: Iterable[Ref]) -> Iterator[tuple[Json, Pod]]:
+        """The pods that have to be placed elsewhere before their machine can be removed."""
+        for ref in refs:
+            pod, value = self._controller.store.get(ref), self._cache.pods[ref]
+            if pod is not None and must_move(pod, value, self._behaviour):
+                yield pod, value
 
     async def give_back(self, name: str) -> None:
         """Empty a node and delete it; a node that cannot be emptied in time stays."""
@@ -177,7 +185,7 @@ class ScaleDown:
         self._stage.server.merge_patch(ref_of(node), {"spec": {"taints": taints or None}})
 
 
-def _used(offered: Resources, pods: list[Pod]) -> int:
+def _used(offered: Resources, pods: Iterable[Pod]) -> int:
     """The requested share of a node in thousandths, of the scarcest resource."""
     total: dict[str, int] = {}
     for pod in pods:

@@ -37,6 +37,8 @@ class Budgets(Controller):
         self.store.listen("Pod", self._on_pod)
 
     def _on_pod(self, change: ObjectChange) -> None:
+        if not self.store.count("PodDisruptionBudget"):
+            return
         for item in self.store.list("PodDisruptionBudget", change.ref.namespace):
             if selects(dig(item, "spec", "selector"), change.obj):
                 self.enqueue(ref_of(item))

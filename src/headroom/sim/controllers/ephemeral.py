@@ -21,8 +21,8 @@ class EphemeralVolumes(Controller):
         self.store.listen("Pod", self.on_change)
 
     def on_change(self, change: ObjectChange) -> None:
-        volumes = dig(change.obj, "spec", "volumes") or ()
-        if any("ephemeral" in volume for volume in volumes):
+        volumes = (change.obj.get("spec") or {}).get("volumes")
+        if volumes and any("ephemeral" in volume for volume in volumes):
             self.enqueue(change.ref)
 
     async def sync(self, ref: Ref) -> None:

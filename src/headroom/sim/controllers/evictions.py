@@ -12,7 +12,7 @@ from asyncio import TimerHandle
 from headroom.core.objects import Pod, Taint
 from headroom.core.selection import tolerates
 from headroom.sim.actor_context import ActorContext
-from headroom.sim.api.decoder import node_of, pod_of
+from headroom.sim.api.decoder import changed_pod, node_of, pod_of
 from headroom.sim.api.store import COMING, GOING, SPEC, ObjectChange, Verb
 from headroom.sim.api.values import Json, Ref, dig, disrupted, ref_of, uid_of
 from headroom.sim.controllers.base import Controller
@@ -44,9 +44,7 @@ class TaintManager(Controller):
             timer = self._due.pop(uid_of(change.obj), None)
             if timer is not None:
                 timer.cancel()
-        elif dig(change.obj, "spec", "nodeName") and (
-            dig(change.obj, "spec") != dig(change.old, "spec")
-        ):
+        elif changed_pod(change).node and change.obj.get("spec") != dig(change.old, "spec"):
             self._plan(change.obj)
 
     def _plan(self, obj: Json) -> None:

@@ -107,7 +107,7 @@ class PodController(Controller):
                 kept[change.ref] = None
             self.pod_changed(owner, change)
             self.enqueue(Ref(self.kind, change.ref.namespace, owner["name"]))
-        elif owner is None and change.verb is Verb.ADDED:
+        elif owner is None and change.verb is Verb.ADDED and self.store.count(self.kind):
             for item in self.store.list(self.kind, change.ref.namespace):
                 selector = dig(item, "spec", "selector")
                 if selector and selects(selector, change.obj):

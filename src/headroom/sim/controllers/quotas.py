@@ -29,6 +29,8 @@ class QuotaCounts(Controller):
         self.store.listen("Pod", self._on_pod)
 
     def _on_pod(self, change: ObjectChange) -> None:
+        if not self.store.count(KIND):
+            return
         for item in self.store.list(KIND, change.ref.namespace):
             self.enqueue(ref_of(item))
 
