@@ -114,3 +114,38 @@ def test_the_garbage_collector_is_as_it_was_after_a_run() -> None:
     loop.close()
     assert gc.get_threshold() == before
     assert seen[0][0] > before[0]
+
+
+def test_a_callback_may_jump_to_a_time_if_nothing_happens_before(loop: VirtualLoop) -> None:
+    jumped: list[tuple[bool, float]] = []
+
+    def jump(moment: float) -> None:
+        jumped.append((loop.jump_to(moment), loop.time()))
+
+    loop.call_at(1.0, jump, 2.0)
+    loop.call_at(3.0, jump, 4.0)  # Another timer has that time.
+    loop.call_at(4.0, jump, 9.0)  # That is after the end.
+    loop.run_to(8.0)
+    assert jumped == [(True, 2.0), (False, 3.0), (False, 4.0)]
+
+
+def test_nobody_jumps_over_what_is_ready(loop: VirtualLoop) -> None:
+    jumped: list[bool] = []
+    order: list[str] = []
+
+    def jump() -> None:
+        loop.call_soon(order.append, "ready")
+        jumped.append(loop.jump_to(2.0))
+        order.append("jumped")
+
+    loop.call_at(1.0, jump)
+    loop.run_to(8.0)
+    assert (jumped, order) == ([False], ["jumped", "ready"])
+
+
+def test_a_jump_is_told_like_any_other(loop: VirtualLoop) -> None:
+    told: list[float] = []
+    loop.on_jump = told.append
+    loop.call_at(1.0, loop.jump_to, 2.0)
+    loop.run_to(8.0)
+    assert told == [1.0, 2.0]

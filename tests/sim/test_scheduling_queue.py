@@ -88,3 +88,24 @@ def test_an_update_changes_the_pod_and_not_its_place() -> None:
     entry = queue.pop(3)
     assert entry is not None
     assert entry.pod.labels == {"new": "yes"}
+
+
+def test_only_pods_that_failed_for_certain_reasons_are_woken() -> None:
+    queue = SchedulingQueue()
+    reasons = {"a": frozenset({"room"}), "b": frozenset({"taint"}), "c": frozenset({"room"})}
+    for name in reasons:
+        queue.add(pod(name), now=0)
+    for name in reasons:
+        entry = queue.pop(0)
+        assert entry is not None
+        queue.fail(entry, reasons[name], now=ord(name))
+    assert [entry.pod.key.name for entry in queue.longest_asleep()] == ["a", "b"]
+    queue.remove(key("a"))
+    assert [entry.pod.key.name for entry in queue.longest_asleep()] == ["c", "b"]
+    queue.wake(None, now=1000, among=lambda why: "room" in why)
+    woken = queue.pop(1000)
+    assert woken is not None
+    assert woken.pod.key.name == "c"
+    assert queue.pop(1000) is None
+    queue.wake(lambda entry: entry.pod.key.name == "b", now=1000)
+    assert [entry.pod.key.name for entry in queue.longest_asleep()] == []
