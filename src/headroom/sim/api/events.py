@@ -15,7 +15,7 @@ from headroom.sim.api.values import Json, Ref, dig
 NORMAL = "Normal"
 WARNING = "Warning"
 MOST_NAMES = 100_000
-"""How many names of events a recorder remembers; then it calculates them again."""
+"""How many names of repeated events a recorder keeps; then it calculates them again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,11 @@ class Recorder:
         """Record an event about an object: `kind` is Normal or Warning."""
         meta = about["metadata"]
         text = (str(meta.get("uid", "")), kind, reason, message)
-        ref = self._names.get(text) or self._name(meta, text)
+        known = self._names.get(text)
+        ref = known or self._name(meta, text)
         if self.store.repeat_event(ref):
+            if known is None:
+                self._remember(text, ref)
             return
         old, now = self.store.get(ref), self.store.timestamp()
         if old is not None:
@@ -62,10 +65,13 @@ class Recorder:
 
     def _name(self, meta: Json, text: tuple[str, str, str, str]) -> Ref:
         """The name of the event of this text about the object with this metadata."""
-        if len(self._names) >= MOST_NAMES:
-            self._names.clear()
         whole = "\n".join((*text, self.component))
         digest = hashlib.blake2b(whole.encode(), digest_size=8).hexdigest()
         namespace = str(meta.get("namespace") or "default")
-        ref = self._names[text] = Ref("Event", namespace, f"{meta['name']}.{digest}")
-        return ref
+        return Ref("Event", namespace, f"{meta['name']}.{digest}")
+
+    def _remember(self, text: tuple[str, str, str, str], ref: Ref) -> None:
+        """Keep the name of an event that is repeated; most events occur once."""
+        if len(self._names) >= MOST_NAMES:
+            self._names.clear()
+        self._names[text] = ref
