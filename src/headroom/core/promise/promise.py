@@ -51,7 +51,7 @@ def makes_promise(headroom: Headroom) -> bool:
 
 
 @dataclass(slots=True)
-class Promise:
+class HeadroomPromise:
     """What is known of one headroom's promise; owners by uid, since when they wait."""
 
     headroom: Headroom
@@ -222,11 +222,11 @@ class Promise:
         self.history.stock.observe(at, pods, misses, self.lead)
 
 
-def first_promise(headroom: Headroom) -> Promise:
+def first_promise(headroom: Headroom) -> HeadroomPromise:
     """What its object still says from before we knew it."""
     said, terms = headroom.status.promise, headroom.size.terms
     settings = settings_for(terms.memory.total_seconds())
-    promise = Promise(headroom, History(Stock(Learner(terms.ratio, settings))))
+    promise = HeadroomPromise(headroom, History(Stock(Learner(terms.ratio, settings))))
     if said is None or not said.record:
         return promise
     try:

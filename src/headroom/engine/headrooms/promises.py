@@ -20,7 +20,7 @@ from headroom.core.names import CLAIM_GATE, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Pod
 from headroom.core.owners import EVERYWHERE, has_right, pod_keys
 from headroom.core.promise.announced import Learnt
-from headroom.core.promise.promise import Promise, first_promise, makes_promise
+from headroom.core.promise.promise import HeadroomPromise, first_promise, makes_promise
 from headroom.core.sizes.kind import Size
 from headroom.core.subjects import headroom_subject
 from headroom.engine.headrooms.expected_pods import known_demand
@@ -92,7 +92,7 @@ def lose_pod(ledger: Ledger, uid: str, now: datetime) -> None:
     ledger.slots.owner_index.put(uid)
 
 
-def advance(ledger: Ledger, whole: str, now: datetime) -> Promise | None:
+def advance(ledger: Ledger, whole: str, now: datetime) -> HeadroomPromise | None:
     """Let time pass for the promise of a headroom; None: it makes none."""
     promise = ledger.slots.promises.get(whole)
     if promise is not None:
@@ -137,7 +137,7 @@ def _owner_left(ledger: Ledger, whole: str, uid: str, has_node: bool, now: datet
         promise.owner_left(uid, has_node, now)
 
 
-def _find_late(ledger: Ledger, promise: Promise, now: datetime) -> None:
+def _find_late(ledger: Ledger, promise: HeadroomPromise, now: datetime) -> None:
     """Count who has waited too long, and look again when the next one will have."""
     subject = headroom_subject(promise.headroom.parent)
     if promise.find_late(now):

@@ -24,7 +24,7 @@ from headroom.core.headrooms.node_overhead import daemon_set_ref
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By, Entry
 from headroom.core.objects import Key, Pod
-from headroom.core.promise.promise import Promise, makes_promise
+from headroom.core.promise.promise import HeadroomPromise, makes_promise
 from headroom.core.subjects import headroom_subject
 from headroom.engine.indexes import Index
 
@@ -39,7 +39,7 @@ class HeadroomRecords:
     headrooms: dict[str, Headroom] = field(default_factory=dict)
     headroom_index: Index[str] = field(default_factory=Index)
     memory: dict[str, HeadroomMemory] = field(default_factory=dict)
-    promises: dict[str, Promise] = field(default_factory=dict)
+    promises: dict[str, HeadroomPromise] = field(default_factory=dict)
     owner_index: Index[str] = field(default_factory=Index)  # of owners without a node, by uid
     began: datetime | None = None  # when we first might act: who came before is not counted
     workloads: dict[tuple[str, WorkloadRef], Workload] = field(default_factory=dict)

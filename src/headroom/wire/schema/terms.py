@@ -20,33 +20,33 @@ Data = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class RuleTerm:
     """What may hold of data whose fields have the right types."""
 
     cel: str
     holds: Callable[[Data], bool]
 
-    def __or__(self, other: Term) -> Term:
-        return Term(
+    def __or__(self, other: RuleTerm) -> RuleTerm:
+        return RuleTerm(
             f"{self.cel} || {other.cel}", lambda data: self.holds(data) or other.holds(data)
         )
 
 
-def rule(term: Term, message: str, at: str = "") -> SchemaRule:
+def rule(term: RuleTerm, message: str, at: str = "") -> SchemaRule:
     """The rule that a term holds; `at` is the field to blame."""
     return SchemaRule(term.cel, message, term.holds, at)
 
 
-def has(path: str) -> Term:
+def has(path: str) -> RuleTerm:
     """A field is there; one inside others is named with dots."""
-    return Term(f"has(self.{path})", lambda data: _at(data, path) is not None)
+    return RuleTerm(f"has(self.{path})", lambda data: _at(data, path) is not None)
 
 
-def lacks(path: str) -> Term:
-    return Term(f"!has(self.{path})", lambda data: _at(data, path) is None)
+def lacks(path: str) -> RuleTerm:
+    return RuleTerm(f"!has(self.{path})", lambda data: _at(data, path) is None)
 
 
-def one_of(first: str, *others: str) -> Term:
+def one_of(first: str, *others: str) -> RuleTerm:
     """At least one of these is there."""
     term = has(first)
     for path in others:
@@ -54,19 +54,19 @@ def one_of(first: str, *others: str) -> Term:
     return term
 
 
-def equals(path: str, word: str) -> Term:
+def equals(path: str, word: str) -> RuleTerm:
     """A field is this word; also by its default, where that is this word."""
-    return Term(f"self.{path} == '{word}'", lambda data: _at(data, path) == word)
+    return RuleTerm(f"self.{path} == '{word}'", lambda data: _at(data, path) == word)
 
 
-def differs(path: str, word: str) -> Term:
-    return Term(f"self.{path} != '{word}'", lambda data: _at(data, path) != word)
+def differs(path: str, word: str) -> RuleTerm:
+    return RuleTerm(f"self.{path} != '{word}'", lambda data: _at(data, path) != word)
 
 
-def longer_than_zero(name: str) -> Term:
+def longer_than_zero(name: str) -> RuleTerm:
     """A duration is more than 0; what is no duration is refused by its type."""
     cel = f"!self.{name}.matches('{DURATION_PATTERN}') || duration(self.{name}) > duration('0s')"
-    return Term(cel, lambda data: parse_duration(data[name]).total_seconds() > 0)
+    return RuleTerm(cel, lambda data: parse_duration(data[name]).total_seconds() > 0)
 
 
 def _at(data: Data, path: str) -> Any:
