@@ -129,7 +129,7 @@ class Desk:
     def take(self, action: WriteQuotaStatus) -> None:
         """Take a status as the API server does, and show it."""
         self._shown[action.parent.name] = action.status
-        shown = self.ledger.quotas[action.parent.name]
+        shown = self.ledger.quotas.objects[action.parent.name]
         self.see(replace(shown, status=action.status))
         self.writer.done(action, self.now)
 

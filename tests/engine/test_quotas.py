@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
 from headroom.core.actions import SetFinalizers, Tell, WriteQuotaStatus
+from headroom.core.headrooms.slot_values import Chronicle, Membership
 from headroom.core.holds import HoldStatus, Problem
 from headroom.core.objects import Condition, LabelSelector, Requirement
-from headroom.core.slot_values import Chronicle, Membership
 from headroom.dialects.korder.rules.hours import parse_hours
 from headroom.dialects.korder.rules.limits import Ceiling, QuotaShare, Scope, TimeWindow
 from headroom.engine import quotas

@@ -14,10 +14,10 @@ from typing import Any
 
 from headroom.core.headrooms.headrooms import HeadroomStatus
 from headroom.core.headrooms.node_overhead import Overhead
+from headroom.core.headrooms.slot_values import SlotObjects
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import HostPort, Key, Parent
 from headroom.core.resources import Resources
-from headroom.core.slot_values import SlotObjects
 
 
 @dataclass(frozen=True, slots=True)

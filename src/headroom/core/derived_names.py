@@ -11,9 +11,9 @@ import hashlib
 import re
 from functools import lru_cache
 
+from headroom.core.headrooms.slot_values import SlotObjects
 from headroom.core.holds import Hold
 from headroom.core.objects import Parent
-from headroom.core.slot_values import SlotObjects
 
 LIMIT = 63
 _UNSAFE = re.compile(r"[^a-z0-9-]+")

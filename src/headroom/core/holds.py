@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from headroom.core.headrooms.slot_values import Chronicle, Membership, Tenure
 from headroom.core.objects import (
     Condition,
     Key,
@@ -24,7 +25,6 @@ from headroom.core.objects import (
     no_labels,
 )
 from headroom.core.resources import EMPTY, Resources
-from headroom.core.slot_values import Chronicle, Membership, Tenure
 
 LOCKED = "Locked"
 PREEMPTIBLE = "Preemptible"

@@ -31,8 +31,6 @@ from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import hold_keys, reach
 from headroom.core.pod_memory import PodMemory
 from headroom.core.policy import Policy
-from headroom.core.quotas.quota import Demand, Quota
-from headroom.core.quotas.refusals import QuotaRefusal
 from headroom.core.renewal import healthiest
 from headroom.core.resources import Resources
 from headroom.core.subjects import (
@@ -51,7 +49,7 @@ from headroom.engine.assumptions import Assumptions
 from headroom.engine.headrooms.records import HeadroomRecords, note_seated
 from headroom.engine.hold_index import HoldIndex
 from headroom.engine.indexes import Index, counted_on, differs, moves_in
-from headroom.engine.memories import Memories, file_hold, remember
+from headroom.engine.memories import Memories, QuotaTables, file_hold, remember
 from headroom.engine.observation.owners import note_claims, note_owners, owns
 from headroom.engine.pod_index import file_pod
 from headroom.scheduling.state import ClusterState
@@ -72,11 +70,7 @@ class Ledger:
         self.hold_index: Index[str] = Index()
         self.work: Index[Subject] = Index()  # of what is being written, by whom it concerns
         self.usage: Index[str] = Index()  # of holds, by the namespaces whose limits they use
-        self.quotas: dict[str, Quota] = {}  # of dialects, by name: see `engine.quotas`
-        self.quota_memory = Memories[object](None)
-        self.charges: dict[str, Demand] = {}  # what quotas may count, by object
-        self.charged: Index[str] = Index()  # of these objects, by the quotas that count them
-        self.refusals: dict[Subject, QuotaRefusal] = {}  # who waits for a quota
+        self.quotas = QuotaTables()  # of dialects
         self.gone_nodes: dict[str, None] = {}  # the latest: see `deleted_nodes`
         self.budgets: dict[Key, Budget] = {}
         self.scheduler_activity = SchedulerActivity()

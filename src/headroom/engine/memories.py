@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from headroom.core.hold_state.memory import HoldMemory
 from headroom.core.holds import Hold
 from headroom.core.index_entries import hold_entries
-from headroom.core.subjects import Awaited, Change
+from headroom.core.quotas.quota import Demand, Quota
+from headroom.core.quotas.refusals import QuotaRefusal
+from headroom.core.subjects import Awaited, Change, Subject
+from headroom.engine.indexes import Index
 from headroom.engine.namespace_limits import count_usage
 
 if TYPE_CHECKING:
@@ -32,6 +36,17 @@ class Memories(dict[str, _M]):
             self.pop(name, None)
         else:
             super().__setitem__(name, memory)
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaTables:
+    """The quotas of dialects by name, what is charged by object, and who was refused."""
+
+    objects: dict[str, Quota] = field(default_factory=dict)
+    memory: Memories[object] = field(default_factory=partial(Memories[object], None))
+    charges: dict[str, Demand] = field(default_factory=dict)  # what quotas may count
+    charged: Index[str] = field(default_factory=Index)  # of these, by the quotas that count them
+    refusals: dict[Subject, QuotaRefusal] = field(default_factory=dict)
 
 
 def remember(ledger: Ledger, hold: Hold, memory: HoldMemory) -> None:

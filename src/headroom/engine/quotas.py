@@ -42,11 +42,11 @@ def begin(ledger: Ledger, now: datetime) -> None:
 def see_quota(ledger: Ledger, quota: Quota) -> None:
     """A quota is there, as given."""
     name = quota.parent.name
-    before = ledger.quotas.get(name)
+    before = ledger.quotas.objects.get(name)
     if before is not None and before.parent.uid != quota.parent.uid:
         lose_quota(ledger, before.parent)
         before = None
-    ledger.quotas[name] = quota
+    ledger.quotas.objects[name] = quota
     if before is None or _limits_otherwise(before, quota):
         _recount(ledger, name)
         _wake_all(ledger)
@@ -55,8 +55,8 @@ def see_quota(ledger: Ledger, quota: Quota) -> None:
 
 def lose_quota(ledger: Ledger, parent: Parent) -> None:
     """A quota is gone: whoever waited for it may go on."""
-    if ledger.quotas.pop(parent.name, None) is not None:
-        ledger.quota_memory.pop(parent.name, None)
+    if ledger.quotas.objects.pop(parent.name, None) is not None:
+        ledger.quotas.memory.pop(parent.name, None)
         _recount(ledger, parent.name)
         _wake(ledger, parent.name)
         _wake_all(ledger)
@@ -64,7 +64,7 @@ def lose_quota(ledger: Ledger, parent: Parent) -> None:
 
 def relabelled(ledger: Ledger) -> None:
     """Namespaces have other labels than before."""
-    for name, quota in ledger.quotas.items():
+    for name, quota in ledger.quotas.objects.items():
         if quota.by_namespace:
             _recount(ledger, name)
             _wake(ledger, name)
@@ -82,7 +82,7 @@ def see_hold(ledger: Ledger, hold: Hold) -> None:
     """A slot is there: it counts once it stands, and no longer when its time is over."""
     if hold.status.phase == "Failed":
         lose(ledger, hold.parent)
-    elif hold.parent.identity in ledger.charges or had_room(hold):
+    elif hold.parent.identity in ledger.quotas.charges or had_room(hold):
         stands(ledger, hold)
 
 
@@ -95,21 +95,21 @@ def stands(ledger: Ledger, thing: Hold | Headroom) -> None:
 
 def lose(ledger: Ledger, parent: Parent) -> None:
     """An object is gone, ended or was never made: what it took is free again."""
-    if ledger.charges.pop(parent.identity, None) is not None:
+    if ledger.quotas.charges.pop(parent.identity, None) is not None:
         _count(ledger, parent.identity)
 
 
 def refusal(ledger: Ledger, wanted: Hold | Headroom, now: datetime) -> QuotaRefusal | None:
     """The first quota that has no room for what somebody wants, if there is one."""
-    if not ledger.quotas or wanted.parent.identity in ledger.charges:
+    if not ledger.quotas.objects or wanted.parent.identity in ledger.quotas.charges:
         return None
     demand = demand_of(wanted)
     if demand is None:
         return None
-    for quota in in_force(ledger.quotas.values()):
+    for quota in in_force(ledger.quotas.objects.values()):
         counted = _entries(ledger, quota, demand)
         if counted:
-            used, there = (ledger.charged.total(by, value) for by, value, _ in counted)
+            used, there = (ledger.quotas.charged.total(by, value) for by, value, _ in counted)
             why = quota.refusal(demand, used, there, now)
             if why:
                 return QuotaRefusal(quota.parent.name, why)
@@ -122,18 +122,18 @@ def answered(
     """Count what is not refused; else `subject` is looked at again when there may be room."""
     if refusal is None:
         demand = demand_of(wanted)
-        if demand is not None and demand.parent.identity not in ledger.charges:
+        if demand is not None and demand.parent.identity not in ledger.quotas.charges:
             _charge(ledger, demand)  # Who is charged already was not asked about a new size.
         return
     sentence = f"{wanted.parent}: {refusal.why}"
-    ledger.refusals[subject] = QuotaRefusal(refusal.quota, sentence)
+    ledger.quotas.refusals[subject] = QuotaRefusal(refusal.quota, sentence)
     ledger.agenda.wait(subject, on=Awaited(Change.QUOTA, refusal.quota))
     _touch(ledger, refusal.quota)
 
 
 def asks_anew(ledger: Ledger, subject: Subject) -> None:
     """Somebody is looked at again: what it was refused before no longer counts."""
-    before = ledger.refusals.pop(subject, None)
+    before = ledger.quotas.refusals.pop(subject, None)
     if before is not None:
         ledger.agenda.stop_waiting(subject, Awaited(Change.QUOTA, before.quota))
         _touch(ledger, before.quota)
@@ -141,12 +141,12 @@ def asks_anew(ledger: Ledger, subject: Subject) -> None:
 
 def look(ledger: Ledger, name: str, writer: StatusWriter, now: datetime) -> Iterator[Sequence]:
     """Have a quota's object show how it stands, and come back when its limits may change."""
-    if name not in ledger.quotas:
+    if name not in ledger.quotas.objects:
         return
-    quota = writer.quota(ledger.quotas[name], now)
+    quota = writer.quota(ledger.quotas.objects[name], now)
     subject = quota_subject(quota.parent)
-    decision = quota.decide(ledger.quota_memory[name], _account(ledger, name), now)
-    ledger.quota_memory[name] = decision.memory
+    decision = quota.decide(ledger.quotas.memory[name], _account(ledger, name), now)
+    ledger.quotas.memory[name] = decision.memory
     if decision.turned:
         _wake(ledger, name)
     if decision.wake_at is not None:
@@ -163,30 +163,30 @@ def _seat(ledger: Ledger, headroom: Headroom, now: datetime) -> None:
 
 
 def _account(ledger: Ledger, name: str) -> Account:
-    quota, refused = ledger.quotas[name], sorted(ledger.refusals.items())
+    quota, refused = ledger.quotas.objects[name], sorted(ledger.quotas.refusals.items())
     return Account(
-        ledger.charged.total(By.QUOTA, (name, "")),
-        {each: ledger.charged.total(By.QUOTA, (name, each)) for each in quota.namespaces},
+        ledger.quotas.charged.total(By.QUOTA, (name, "")),
+        {each: ledger.quotas.charged.total(By.QUOTA, (name, each)) for each in quota.namespaces},
         tuple(sentence for _, (whose, sentence) in refused if whose == name),
-        instead_of(quota, in_force(ledger.quotas.values())),
+        instead_of(quota, in_force(ledger.quotas.objects.values())),
     )
 
 
 def _charge(ledger: Ledger, demand: Demand) -> None:
     name = demand.parent.identity
-    if ledger.charges.get(name) != demand:
-        ledger.charges[name] = demand
+    if ledger.quotas.charges.get(name) != demand:
+        ledger.quotas.charges[name] = demand
         _count(ledger, name)
 
 
 def _count(ledger: Ledger, name: str) -> None:
     """Count an object under all quotas, in force or not; wake who waits for less of one."""
     counted: list[Entry] = []
-    if name in ledger.charges:
-        for quota in ledger.quotas.values():
-            counted += _entries(ledger, quota, ledger.charges[name])
-    before = ledger.charged.entries(name)
-    ledger.charged.put(name, tuple(counted))
+    if name in ledger.quotas.charges:
+        for quota in ledger.quotas.objects.values():
+            counted += _entries(ledger, quota, ledger.quotas.charges[name])
+    before = ledger.quotas.charged.entries(name)
+    ledger.quotas.charged.put(name, tuple(counted))
     for touched in dict.fromkeys(_quota_of(each) for each in (*before, *counted)):
         _touch(ledger, touched)
     for freed in dict.fromkeys(map(_quota_of, before)):
@@ -195,11 +195,11 @@ def _count(ledger: Ledger, name: str) -> None:
 
 def _recount(ledger: Ledger, name: str) -> None:
     """Count anew what is under one quota: it came, went or is another."""
-    quota = ledger.quotas.get(name)
-    for thing, demand in ledger.charges.items():
-        others = (each for each in ledger.charged.entries(thing) if _quota_of(each) != name)
+    quota = ledger.quotas.objects.get(name)
+    for thing, demand in ledger.quotas.charges.items():
+        others = (each for each in ledger.quotas.charged.entries(thing) if _quota_of(each) != name)
         own = _entries(ledger, quota, demand) if quota is not None else ()
-        ledger.charged.put(thing, (*others, *own))
+        ledger.quotas.charged.put(thing, (*others, *own))
 
 
 def _entries(ledger: Ledger, quota: Quota, demand: Demand) -> tuple[Entry, ...]:
@@ -209,7 +209,7 @@ def _entries(ledger: Ledger, quota: Quota, demand: Demand) -> tuple[Entry, ...]:
 
 def _wake_all(ledger: Ledger) -> None:
     """Quotas are not what they were: others may be in force, so everybody asks again."""
-    for name in ledger.quotas:
+    for name in ledger.quotas.objects:
         _wake(ledger, name)
 
 
@@ -220,8 +220,8 @@ def _wake(ledger: Ledger, name: str) -> None:
 
 
 def _touch(ledger: Ledger, name: str) -> None:
-    if name in ledger.quotas:
-        ledger.agenda.touch(quota_subject(ledger.quotas[name].parent))
+    if name in ledger.quotas.objects:
+        ledger.agenda.touch(quota_subject(ledger.quotas.objects[name].parent))
 
 
 def _quota_of(entry: Entry) -> str:

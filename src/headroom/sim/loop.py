@@ -66,11 +66,13 @@ _rare_collection = _RareCollection()
 class _Timer:
     """A timer with the methods that asyncio needs of a handle.
 
-    Its callback does not run in the context of the code that set it, but in the one of the loop: a
-    controller that reacts to a write of the operator is not a part of the operator.
+    Its callback does not run in the context of the code that set it: a controller that reacts to a
+    write of the operator is not a part of the operator.
     """
 
-    __slots__ = ("_args", "_callback", "_cancelled", "_loop", "_moment", "waiting")
+    __slots__ = ("_args", "_callback", "_cancelled", "_context", "_loop", "_moment", "waiting")
+
+    _source_traceback = None  # Asyncio reads it if a callback fails.
 
     def __init__(
         self,
@@ -83,6 +85,7 @@ class _Timer:
         self._callback = callback
         self._args = args
         self._loop = loop
+        self._context = loop.timer_context
         self._cancelled = False
         self.waiting = True
 
@@ -123,7 +126,7 @@ class _ReadyCallback(asyncio.Handle):
         self._repr = self._source_traceback = None
 
 
-_run = cast("Callable[[_ReadyCallback], None]", asyncio.Handle._run)
+_run = cast("Callable[[_ReadyCallback | _Timer], None]", asyncio.Handle._run)
 """Runs a callback in its context, and reports errors to the loop's exception handler."""
 
 
@@ -262,9 +265,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def _run_once(self) -> None:
         """Run until the loop is stopped; asyncio's loop calls this."""
-        self.timer_context.run(self._run_until_stopped)
-
-    def _run_until_stopped(self) -> None:
         soon = self._soon
         while True:
             while self._stale and self._moments[0] in self._stale:
@@ -274,16 +274,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
                 self._take_due()
             for _ in range(len(soon)):  # Callbacks that these schedule run after them.
                 handle = soon.popleft()
-                if isinstance(handle, _Timer):
-                    try:
-                        handle._callback(*handle._args)
-                    except (SystemExit, KeyboardInterrupt):
-                        raise
-                    except BaseException as error:
-                        self.call_exception_handler(
-                            {"message": "a timer failed", "exception": error}
-                        )
-                elif not handle._cancelled:
+                if not handle._cancelled:
                     _run(handle)
             if self._halting:
                 self._halting = False

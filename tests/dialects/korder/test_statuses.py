@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from headroom.core.headrooms.headrooms import HeadroomStatus
+from headroom.core.headrooms.slot_values import Chronicle
 from headroom.core.holds import HoldStatus, OwnerUse
 from headroom.core.objects import Condition
 from headroom.core.resources import EMPTY
-from headroom.core.slot_values import Chronicle
 from headroom.dialects.korder.statuses import (
     order_status_json,
     order_status_of,

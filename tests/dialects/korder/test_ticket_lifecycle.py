@@ -6,11 +6,11 @@ from dataclasses import replace
 from datetime import timedelta
 
 from headroom.core.actions import DeleteObject, DeletePod, SetFinalizers
+from headroom.core.headrooms.slot_values import Chronicle
 from headroom.core.hold_state.view import HoldDecision, HoldView
 from headroom.core.holds import Hold, HoldStatus, OwnerUse
 from headroom.core.objects import Key, OwnerReference, Parent, Pod
 from headroom.core.policy import Policy
-from headroom.core.slot_values import Chronicle
 from headroom.dialects.korder.rules.tenure import TicketTenure
 from headroom.dialects.korder.rules.ticket_lifecycle import left_over
 from tests.builders import NOON, hold, pod

@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from headroom.core.derived_names import object_of
+from headroom.core.headrooms.slot_values import Chronicle, SlotObjects
 from headroom.core.holds import Hold, HoldStatus, PodTemplate
 from headroom.core.objects import Key, Parent, Pod
-from headroom.core.slot_values import Chronicle, SlotObjects
 from headroom.dialects.korder.rules.tenure import TicketTenure
 from headroom.dialects.korder.rules.ticket_times import (
     activated_at,

@@ -10,8 +10,8 @@ import pytest
 
 from headroom.core.actions import CreateGuardian
 from headroom.core.derived_names import guardian_name
+from headroom.core.headrooms.slot_values import Membership
 from headroom.core.objects import Parent
-from headroom.core.slot_values import Membership
 from headroom.dialects.korder.kinds import API_VERSION
 from headroom.dialects.korder.rules.requests import Asks
 from headroom.dialects.korder.rules.tenure import TicketTenure

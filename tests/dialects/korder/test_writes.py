@@ -18,10 +18,10 @@ from headroom.core.actions import (
 )
 from headroom.core.derived_names import object_of
 from headroom.core.headrooms.headrooms import HeadroomStatus
+from headroom.core.headrooms.slot_values import SlotObjects
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.names import API_VERSION as NATIVE
 from headroom.core.objects import Key, Parent
-from headroom.core.slot_values import SlotObjects
 from headroom.dialects.korder import KORDER
 from headroom.dialects.korder.kinds import API_VERSION
 from headroom.dialects.korder.writes import render

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from headroom.core.headrooms.slot_values import SlotObjects
 from headroom.core.holds import LOCKED, OwnerRule, PodTemplate, Problem
 from headroom.core.objects import Condition, Key, LabelSelector, Parent, no_labels
 from headroom.core.promise.report import PromiseStatus
 from headroom.core.sizes.kind import Size
-from headroom.core.slot_values import SlotObjects
 
 ON_CLAIM = "OnClaim"
 WHEN_FREE, PREEMPT = "WhenFree", "Preempt"  # how a slot that was lost comes back

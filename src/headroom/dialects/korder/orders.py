@@ -20,12 +20,12 @@ import msgspec
 
 from headroom.core.derived_names import label_value, short_hash
 from headroom.core.headrooms.headrooms import ALWAYS, NEVER, ON_CLAIM, Headroom, Slot, Window
+from headroom.core.headrooms.slot_values import SlotObjects, Tenure
 from headroom.core.objects import Parent
 from headroom.core.selector_validation import label_key_refusal, label_value_refusal
 from headroom.core.sizes.kind import Size
 from headroom.core.sizes.per_node import PerNode
 from headroom.core.sizes.replicas import Replicas
-from headroom.core.slot_values import SlotObjects, Tenure
 from headroom.dialects.korder.kinds import (
     API_VERSION,
     ORDER_FINALIZER,

@@ -17,11 +17,11 @@ from dataclasses import replace
 import msgspec
 
 from headroom.core.headrooms.headrooms import HeadroomStatus
+from headroom.core.headrooms.slot_values import Chronicle
 from headroom.core.holds import HoldStatus, OwnerUse
 from headroom.core.objects import Condition
 from headroom.core.quotas.refusals import QUOTA_EXCEEDED
 from headroom.core.resources import EMPTY, Resources
-from headroom.core.slot_values import Chronicle
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import Json
 from headroom.wire.objects.codec import AMOUNTS, NUMBER, SUM, TEXT, TEXTS, TIME, Codec, filled

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from headroom.core.derived_names import hashed, label_value
+from headroom.core.headrooms.slot_values import Membership
 from headroom.core.holds import Hold, OwnerRule
 from headroom.core.names import SHAPE_ANNOTATION, SLOT_ANNOTATION
 from headroom.core.objects import Parent
-from headroom.core.slot_values import Membership
 from headroom.dialects.korder.kinds import (
     API_VERSION,
     COMPONENT_LABEL,

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from headroom.core.headrooms.slot_values import Chronicle
 from headroom.core.holds import Hold
 from headroom.core.objects import Pod
-from headroom.core.slot_values import Chronicle
 
 
 def activated_at(hold: Hold, guardian: Pod | None) -> datetime | None:
