@@ -27,6 +27,7 @@ from headroom.core.pod_memory import PodMemory
 from headroom.core.policy import Policy
 from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import LIFETIME, Assumed, Assumptions
+from headroom.engine.freeze import unsettled_on
 from headroom.engine.latch_controller import latched
 from headroom.engine.ledger import Ledger
 from headroom.ports import Event, HoldGone, PodGone, Seen
@@ -133,7 +134,7 @@ def facts(ledger: Ledger) -> dict[str, Any]:
         "kept by": {str(h.parent): _keys(ledger.latches_of(h)) for h in HOLDS},
         "promised": {str(h.parent): ledger.promised(h) for h in HOLDS},
         "latched": {key: latched(ledger, each) for key, each in sorted(ledger.pods.items())},
-        "unsettled": {name: ledger.unsettled_on(name) for name in NODES},
+        "unsettled": {name: unsettled_on(ledger, name) for name in NODES},
         "nominated": {name: sorted(p.key for p in state.nominated_on(name)) for name in NODES},
         "bound": {
             name: sorted(p.key for p in state.pods_on_row(state.table.row_of[name]))

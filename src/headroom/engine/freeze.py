@@ -9,7 +9,9 @@ from __future__ import annotations
 from datetime import datetime
 from functools import cache, partial
 
+from headroom.core.allocation import keeps_rest
 from headroom.core.claims import claim_of
+from headroom.core.doors.latch_decision import keeps_claim, keeps_place
 from headroom.core.fast_replace import replace
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
@@ -78,6 +80,32 @@ def standing_claims(ledger: Ledger, node: str) -> tuple[Pod, ...]:
     )
 
 
+def unsettled_on(ledger: Ledger, node: str, latches: bool = True) -> frozenset[Key]:
+    """Pods of ours that are between two states on a node.
+
+    An owner that is nominated but not bound, and a latch that outlives its handover, both
+    count twice for a moment; kube-scheduler would find the node too full for the next owner.
+    """
+    return frozenset(
+        pod.key
+        for pod in ledger.state.nominated_on(node)
+        if claim_of(pod) is not None
+        or (latches and pod.key in ledger.latches and not stands_for_hold(ledger, pod))
+    )
+
+
+def stands_for_hold(ledger: Ledger, latch: Pod) -> bool:
+    """Whether a latch keeps a place for as long as its hold waits, and for no owner."""
+    hold = ledger.holds.get(kept_for(latch))
+    if hold is None or claims_on(latch):
+        return False
+    if keeps_rest(hold):
+        lost = ledger.memory[hold.parent.identity].reclaims
+        return keeps_claim(latch, hold, ledger.lodgers_of(hold), ledger.guardian_of(hold), lost)
+    places = ledger.state.free_places(latch.nominated)
+    return keeps_place(latch, hold, ledger.claimants_of(hold), places)
+
+
 def node_view(ledger: Ledger, node: str, now: datetime) -> NodeView:
     """A node as it is now."""
     state = ledger.state
@@ -93,7 +121,7 @@ def node_view(ledger: Ledger, node: str, now: datetime) -> NodeView:
         unfit_on(ledger, node),
         labels_around(ledger, node),
         nominated,
-        ledger.unsettled_on(node),
+        unsettled_on(ledger, node),
         tuple((latch, room) for latch, room in standing if room is not None),
         tuple((room, size) for room, size in arriving if room is not None),
         tuple(room for room in returning if room is not None),

@@ -29,7 +29,7 @@ from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, Work
 from headroom.core.resources import Resources
 from headroom.core.subjects import hold_subject, node_subject, pod_subject
-from headroom.engine.freeze import standing_claims
+from headroom.engine.freeze import standing_claims, unsettled_on
 from headroom.engine.latch_controller import dismiss, remember
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
@@ -116,8 +116,8 @@ def node_queue(ledger: Ledger, node: str) -> NodeQueue:
     gated = any(each.door == 1 for each in claims)
     return NodeQueue(
         claims,
-        arriving=bool(ledger.unsettled_on(node, latches=False)),
-        latched=gated and bool(ledger.unsettled_on(node)),
+        arriving=bool(unsettled_on(ledger, node, latches=False)),
+        latched=gated and bool(unsettled_on(ledger, node)),
         guardian_coming=gated and blocks(ledger, node),
         scarce=short_of_places(ledger, node),
     )

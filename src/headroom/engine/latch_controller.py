@@ -20,6 +20,7 @@ from headroom.core.quotas.charges import is_charge
 from headroom.core.resources import EMPTY, TOO_MANY_PODS, Resources
 from headroom.core.subjects import ANY_ROOM, Topic, hold_subject, node_changed, pod_subject
 from headroom.engine.evictions import victims_under
+from headroom.engine.freeze import stands_for_hold
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import labels_around, unfit
 from headroom.engine.pod_index import file_pod
@@ -97,7 +98,7 @@ def latch_view(ledger: Ledger, latch: Pod, now: datetime) -> LatchView:
         writing,
         tuple(_open(ledger, latch, claim, now) for claim in opens),
         _given_up(ledger, claims),
-        ledger.keeps_place(latch),
+        stands_for_hold(ledger, latch),
         frozenset(pod.uid for pod in guardians if pod.node == node),
         coming=any(map(ledger.awaited, holds)),
         due=any(_is_due(ledger, hold, latch) for hold in holds),

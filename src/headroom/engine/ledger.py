@@ -17,7 +17,7 @@ from headroom.core.authenticity import keeps
 from headroom.core.claims import claim_of
 from headroom.core.demand.volume_constraints import with_volumes
 from headroom.core.demand.volumes import Storage, Stored
-from headroom.core.doors.latch_decision import NEW_LATCH, LatchMemory, keeps_claim, keeps_place
+from headroom.core.doors.latch_decision import NEW_LATCH, LatchMemory
 from headroom.core.eviction.budgets import Budget
 from headroom.core.fast_replace import replace
 from headroom.core.handover import Claim
@@ -240,29 +240,6 @@ class Ledger:
         """When the watch first showed a latch or fence on a node; None while it has not."""
         memory = self.pod_memory[pod.uid]
         return memory.shown_since if memory.shown_on == node else None
-
-    def unsettled_on(self, node: str, latches: bool = True) -> frozenset[Key]:
-        """Pods of ours that are between two states on a node.
-
-        An owner that is nominated but not bound, and a latch that outlives its handover, both
-        count twice for a moment; kube-scheduler would find the node too full for the next owner.
-        """
-        return frozenset(
-            pod.key
-            for pod in self.state.nominated_on(node)
-            if claim_of(pod) is not None
-            or (latches and pod.key in self.latches and not self.keeps_place(pod))
-        )
-
-    def keeps_place(self, latch: Pod) -> bool:
-        hold = self.holds.get(kept_for(latch))
-        if hold is None or claims_on(latch):
-            return False
-        if keeps_rest(hold):
-            lost = self.memory[hold.parent.identity].reclaims
-            return keeps_claim(latch, hold, self.lodgers_of(hold), self.guardian_of(hold), lost)
-        places = self.state.free_places(latch.nominated)
-        return keeps_place(latch, hold, self.claimants_of(hold), places)
 
     def lodgers_of(self, hold: Hold) -> tuple[Pod, ...]:
         """Owners of a slot that use its room where it was last held."""

@@ -39,7 +39,7 @@ from headroom.core.subjects import ANY_ROOM, hold_subject, node_changed, node_su
 from headroom.engine.doors.released import goes_first
 from headroom.engine.effects import intend
 from headroom.engine.evictions import way_into_a_hold
-from headroom.engine.freeze import hold_room, node_view
+from headroom.engine.freeze import hold_room, node_view, unsettled_on
 from headroom.engine.handover_queue import park, unpark
 from headroom.engine.headrooms.records import note_missed
 from headroom.engine.latch_controller import dismiss
@@ -126,7 +126,7 @@ def _free_room(ledger: Ledger, pod: Pod, now: datetime) -> FreeRoom:
         return FreeRoom(why_not=choice.message)
     node = choice.node
     # A latch beside owners on their way could push them out.
-    moving = ledger.agenda.busy(node_subject(node)) or bool(ledger.unsettled_on(node, False))
+    moving = ledger.agenda.busy(node_subject(node)) or bool(unsettled_on(ledger, node, False))
     return FreeRoom(node, moving or _is_returned(ledger, pod, node, now))
 
 

@@ -8,6 +8,7 @@ from headroom.core.hold_state.view import RenewalView
 from headroom.core.holds import Hold
 from headroom.core.objects import Pod
 from headroom.core.resources import Resources
+from headroom.engine.freeze import unsettled_on
 from headroom.engine.headrooms.slot_pods import slots_of
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
@@ -21,7 +22,7 @@ def turn_to_renew(ledger: Ledger, hold: Hold, old: Pod, stuck: bool) -> RenewalV
     others = sum(ledger.memory[each].renewing for each in slots if each != own)
     most = max(1, -(-len(slots) * ledger.policy.renewed_at_once // 100))
     latches = frozenset(latch.key for latch in ledger.latches_of(hold))
-    unsettled = bool(ledger.unsettled_on(old.node) - latches)
+    unsettled = bool(unsettled_on(ledger, old.node) - latches)
     return RenewalView(others, most, stuck, unsettled)
 
 

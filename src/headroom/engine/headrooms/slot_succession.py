@@ -18,6 +18,7 @@ from headroom.core.holds import Hold
 from headroom.core.objects import Pod
 from headroom.core.subjects import hold_subject, pod_subject
 from headroom.engine.cron import calendar
+from headroom.engine.freeze import unsettled_on
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
 
@@ -58,7 +59,7 @@ def estate_for(
     for old, guardian in _estates(ledger, hold):
         about = (hold_subject(old.parent), pod_subject(guardian.key))
         busy = any(map(ledger.agenda.busy, about))
-        if old.terminal and not busy and not ledger.unsettled_on(guardian.node):
+        if old.terminal and not busy and not unsettled_on(ledger, guardian.node):
             return guardian, ()
         nodes.append(guardian.node)
     return None, tuple(nodes)
@@ -71,6 +72,6 @@ def _estates(ledger: Ledger, hold: Hold) -> Iterator[tuple[Hold, Pod]]:
         guardian = ledger.guardian_of(old) if old is not None else None
         if old is None or guardian is None or not guardian.node:
             continue
-        passing = ledger.unsettled_on(guardian.node) | {guardian.key}
+        passing = unsettled_on(ledger, guardian.node) | {guardian.key}
         if unfit(ledger, hold.template.pod, guardian.node, passing) is None:
             yield old, guardian

@@ -19,6 +19,7 @@ from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import kept_for
 from headroom.core.objects import Pod
 from headroom.core.subjects import hold_subject, node_changed, pod_subject
+from headroom.engine.freeze import unsettled_on
 from headroom.engine.handover_queue import park
 from headroom.engine.latch_controller import latched
 from headroom.engine.ledger import Ledger
@@ -35,7 +36,7 @@ def move_in(ledger: Ledger, guardian: Pod, now: datetime) -> None:
         return
     if unfit(ledger, guardian, slot.next_to, frozenset()) is None:
         return  # kube-scheduler places it.
-    if ledger.unsettled_on(slot.next_to):  # What counts twice just now may leave room enough.
+    if unsettled_on(ledger, slot.next_to):  # What counts twice just now may leave room enough.
         ledger.agenda.wait(pod_subject(guardian.key), on=node_changed(slot.next_to))
         ledger.agenda.later(pod_subject(guardian.key), now + ledger.policy.first_look)
         return
