@@ -2,7 +2,7 @@
 
 A pod that waits at a door carries what its volumes ask of a node (`core.demand.volumes`), so that
 everybody who judges where it fits minds them. When a claim, a volume or a class changes, the pods
-that it concerns are judged anew. `core.demand.volume_binding` decides about claims that wait for
+that it concerns are judged anew. `core.demand.volume_decision` decides about claims that wait for
 their pod.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from headroom.core.actions import PromiseVolume, SelectNode
-from headroom.core.demand.volume_binding import BindingView, decide
+from headroom.core.demand.volume_decision import BindingView, decide
 from headroom.core.demand.volumes import Stored, Volume, VolumeClaim
 from headroom.core.index_entries import By
 from headroom.core.objects import Key, Pod

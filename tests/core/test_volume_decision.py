@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from headroom.core.actions import PromiseVolume, SelectNode
-from headroom.core.demand.volume_binding import BINDING_LIMIT, PASSING, BindingView, decide
 from headroom.core.demand.volume_constraints import UNBINDABLE, with_volumes
+from headroom.core.demand.volume_decision import BINDING_LIMIT, PASSING, BindingView, decide
 from headroom.core.demand.volumes import Storage, StorageClass, Volume, VolumeClaim
 from headroom.core.objects import Key, Node, Pod
 from headroom.core.pod_memory import NOTHING
