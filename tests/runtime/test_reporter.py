@@ -39,3 +39,17 @@ def test_a_handover_that_stopped_names_the_write_and_the_answer() -> None:
 def test_a_handover_that_many_writes_stopped_names_a_few() -> None:
     write = DeletePod(Key("ml", "guardian-7"), "u1")
     assert len(str(reported(((write, Done()),) * 500)["why"])) < 200
+
+
+def test_a_write_that_succeeded_is_a_line_at_the_level_debug_alone() -> None:
+    lines = {}
+    for level in ("info", "debug"):
+        stream = io.StringIO()
+        configure(level, stream=stream)
+        report = LiveReport(Metrics("1"), Health(), lambda: None)
+        report.acted(DeletePod(Key("ml", "guardian-7"), "u1"), Done())
+        lines[level] = stream.getvalue()
+    configure("info")
+    assert lines["info"] == ""
+    told = json.loads(lines["debug"])
+    assert (told["event"], told["action"], told["about"]) == ("action", "DeletePod", "ml/guardian-7")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from typing import Protocol
@@ -91,6 +92,7 @@ class LiveReport:
         self._health = health
         self._announce = announce
         self._log = get_logger().bind()  # Once: a logger that is not bound is built at each line.
+        self._writes_debug = self._log.is_enabled_for(logging.DEBUG)
         self._throttle = Throttle()
         self._events: dict[type, Counter] = {}  # counters by label: finding one costs more than +1
         self._writes: dict[tuple[type, type], Counter] = {}
@@ -131,7 +133,8 @@ class LiveReport:
             self._writes[type(action), type(outcome)] = counter
         counter.inc()
         if isinstance(outcome, Done):
-            self._log.debug(LogEvent.ACTION, action=kind, about=_about(action))
+            if self._writes_debug:  # Most writes succeed, and most operators log no such line.
+                self._log.debug(LogEvent.ACTION, action=kind, about=_about(action))
         elif isinstance(outcome, Denied | Invalid):
             event = LogEvent.DENIED if isinstance(outcome, Denied) else LogEvent.INVALID
             self._log.error(event, action=kind, about=_about(action), why=outcome.message)
