@@ -52,4 +52,8 @@ def test_a_write_that_succeeded_is_a_line_at_the_level_debug_alone() -> None:
     configure("info")
     assert lines["info"] == ""
     told = json.loads(lines["debug"])
-    assert (told["event"], told["action"], told["about"]) == ("action", "DeletePod", "ml/guardian-7")
+    assert (told["event"], told["action"], told["about"]) == (
+        "action",
+        "DeletePod",
+        "ml/guardian-7",
+    )
