@@ -27,10 +27,11 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bench import rows
 from bench.handover import POD_PATH, Setting, clean, come, fill, owner
 from bench.lab import Lab, cluster, lab, pod
 from headroom.core.names import CLAIM_GATE, CLAIMED_ANNOTATION, ROLE_LABEL, ROLE_LATCH
@@ -53,10 +54,15 @@ class Tally:
     restarts: int = 0
     faults: list[str] = field(default_factory=list)
 
-    def __str__(self) -> str:
+    @property
+    def by_kind(self) -> tuple[int, int, int]:
+        """How many owners were lost, how many rivals were let in, and all other faults."""
         lost = sum(fault.startswith("owner") for fault in self.faults)
         let_in = sum(fault.startswith("rival") for fault in self.faults)
-        others = len(self.faults) - lost - let_in
+        return lost, let_in, len(self.faults) - lost - let_in
+
+    def __str__(self) -> str:
+        lost, let_in, others = self.by_kind
         ways = ", ".join(f"{count} {way}" for way, count in self.handovers.items())
         return (
             f"{self.handovers.total()} handovers ({ways}), {SCHEDULER} killed {self.kills} times, "
@@ -135,6 +141,14 @@ async def _is_set_within(event: asyncio.Event, seconds: float) -> bool:
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(event.wait(), seconds)
     return event.is_set()
+
+
+def page_rows(tally: Tally) -> Iterator[rows.Row]:
+    """What must never happen, and did not."""
+    scale = f"{tally.handovers.total():,} handovers, {SCHEDULER} killed {tally.kills} times"
+    names = ("owners lost", "rivals let in", "other faults")
+    for name, count in zip(names, tally.by_kind, strict=True):
+        yield rows.Row(name, count, "", aim=rows.Aim(0), scale=scale)
 
 
 async def one_round(here: Lab, setting: Setting, killer: Killer, number: int, tally: Tally) -> None:
@@ -230,6 +244,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--logs", type=Path, help="where the operator's log stays")
+    rows.add_option(parser)
     options = parser.parse_args()
     with (
         tempfile.TemporaryDirectory() as scratch,
@@ -240,6 +255,7 @@ def main() -> int:
         log = (options.logs or Path(scratch)) / "operator.log"
         tally = asyncio.run(run(plane, options, log))
     print(tally, *tally.faults[:TOLD], sep="\n  ")
+    rows.write(options.rows, page_rows(tally))
     return 1 if tally.faults else 0
 
 

@@ -53,6 +53,12 @@ PARTS = (
         ("--owners", "60", "--nodes", "6", "--pace", "20", "--arms", "free room,door 2 alone"),
     ),
     Part(
+        "reservations",
+        ("--sizes", "200,1000,5000", "--nodes", "1000", "--ways", "burst", "--arms", "hold"),
+        ("--sizes", "100", "--nodes", "100", "--ways", "burst", "--arms", "hold"),
+    ),
+    Part("contested", ("--handovers", "1000"), ("--handovers", "50")),
+    Part(
         "burst",
         ("--arms", "free room,door 2 node-sized"),
         ("--arms", "free room,door 2 node-sized", "--rounds", "1"),

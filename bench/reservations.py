@@ -21,10 +21,12 @@ import asyncio
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
+from bench import rows as handed_in
 from bench.lab import (
     NAMESPACE,
     Json,
@@ -216,6 +218,19 @@ def table(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
+def page_rows(found: list[Row], nodes: int) -> Iterator[handed_in.Row]:
+    """At which rate owners that come together are bound, beside plain pods; and who was lost."""
+    burst = [row for row in found if row.way == "burst"]
+    base = {(row.count, row.idle): row for row in burst if row.arm == "plain"}
+    for row in burst:
+        if row.arm != "plain":
+            scale = f"owners that come together, {nodes:,} nodes"
+            plain, name = base[row.count, row.idle], f"{row.count:,} owners of a {row.arm}"
+            aim = handed_in.Aim(0.55, handed_in.NO_LESS, handed_in.RATIO)
+            yield handed_in.Row(name, row.rate, "/s", "plain pods", plain.rate, aim, scale)
+            yield handed_in.Row(f"{name}, lost", row.lost, "", aim=handed_in.Aim(0), scale=scale)
+
+
 async def run(plane: ControlPlane, options: argparse.Namespace, pids: dict[str, int]) -> list[Row]:
     rows, idle = [], 0
     arms = ("plain", *(each for each in ARMS[1:] if each in options.arms))
@@ -239,6 +254,7 @@ def main() -> None:
     parser.add_argument("--ways", default="burst,paced")
     parser.add_argument("--idle", default="0")
     parser.add_argument("--arms", default=",".join(ARMS[1:]))
+    handed_in.add_option(parser)
     options = parser.parse_args()
     options.arms, options.ways = options.arms.split(","), options.ways.split(",")
     flags = ("--dialect", "koordinator")
@@ -248,6 +264,7 @@ def main() -> None:
             rows = asyncio.run(run(plane, options, component_pids(plane, process)))
     print(table(rows))
     print(cpu_table({row.title: row.cpu for row in rows}))
+    handed_in.write(options.rows, page_rows(rows, options.nodes))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from bench import burst, dashboard, decide, handover, large, page, promise, scale
+from bench import (
+    burst,
+    contested,
+    dashboard,
+    decide,
+    handover,
+    large,
+    page,
+    promise,
+    reservations,
+    scale,
+)
 from bench.field import Spent
 from bench.rows import Row
 
@@ -53,6 +64,34 @@ def test_a_burst_is_put_beside_free_room() -> None:
     assert [told(row) for row in found] == [
         ("p99 of a burst, door 2 node-sized", 400.0, 2.0, False)
     ]
+
+
+def test_owners_that_come_together_are_put_beside_as_many_plain_pods() -> None:
+    def arm(name: str, way: str, rate: float, lost: int = 0) -> reservations.Row:
+        return reservations.Row(name, way, 200, 0, lost, 0.0, 0.1, 0.2, rate, {})
+
+    found = [
+        arm("plain", "burst", 100.0),
+        arm("hold", "burst", 60.0, lost=1),
+        arm("plain", "paced", 20.0),
+        arm("hold", "paced", 19.0),
+    ]
+    assert [told(row) for row in reservations.page_rows(found, 1_000)] == [
+        ("200 owners of a hold", 60.0, 0.6, True),
+        ("200 owners of a hold, lost", 1.0, None, False),
+    ]
+
+
+def test_what_must_never_happen_has_a_row_each() -> None:
+    tally = contested.Tally(Counter({"paced through door 1": 50}), kills=2)
+    tally.faults += ["rival a was let in", "owner b is lost: gone", "node c has 11 pods"]
+    found = list(contested.page_rows(tally))
+    assert [told(row) for row in found] == [
+        ("owners lost", 1.0, None, False),
+        ("rivals let in", 1.0, None, False),
+        ("other faults", 1.0, None, False),
+    ]
+    assert found[0].scale == "50 handovers, kube-scheduler killed 2 times"
 
 
 def test_one_decision_is_the_dearest_kind_in_the_largest_cluster() -> None:
