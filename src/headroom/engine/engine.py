@@ -280,7 +280,7 @@ class Engine:
                 if not version or isinstance(outcome, Gone):  # Else it has changed, and is there.
                     self.ledger.lose_pod(key, uid)
             case WriteHoldStatus() | WriteHeadroomStatus() | WriteQuotaStatus():
-                self._publisher.failed(action, now)
+                self._publisher.failed(action, outcome, now)
             case CreateSlotObject():
                 wrote(self.ledger, action, outcome, now)
             case SetFinalizers(parent=parent) | DeleteObject(parent=parent):
