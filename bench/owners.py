@@ -3,7 +3,8 @@
 The embedded cluster has one Hold for each owner. The owners come one after another, or all at once,
 through the gate (door 1) or our scheduler (door 2). Only the calls of the engine count: events,
 plans and the results of writes. CPU time depends on the machine; the number of calls of functions
-(with --calls) and of decisions does not, so that two versions can be compared exactly.
+(with --calls) and of decisions does not, so that two versions can be compared exactly. Last come
+pods that nobody cares for, from their creation until they are gone: most pods of a cluster are.
 
     python -m bench.owners [--owners 60] [--nodes 6] [--calls] [--profile]
 """
@@ -16,9 +17,10 @@ import gc
 import pstats
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from time import process_time
 from typing import Any
 
@@ -40,7 +42,9 @@ CAPACITY = {"cpu": "16", "memory": "64Gi", "pods": "110"}
 DOORS: dict[str, Json] = {
     "1": {"schedulingGates": [{"name": "headroom.dev/claim"}]},
     "2": {"schedulerName": "headroom-scheduler"},
+    "": {},
 }
+PLAIN = ""
 APART_S = 0.05
 PARTS = ("observe", "plan", "settle")
 
@@ -96,17 +100,7 @@ def measure(door: str, burst: bool, owners: int, nodes: int, profile: bool) -> M
     """Hand `owners` holds over; return the engine with what that took."""
     engine = MeasuredEngine(Policy())
     with SimWorld() as world:
-        for number in range(nodes):
-            world.apply(fake_node(f"node-{number}", CAPACITY, {}))
-        for number in range(owners):
-            world.apply(hold(number))
-        world.start_operator(lambda cluster, clock: Operator(cluster, clock, engine))
-        world.run_for(20)
-        engine.spent.clear()
-        engine.decided.clear()
-        engine.profile = cProfile.Profile() if profile else None
-        gc.collect()
-        gc.freeze()
+        _prepare(world, engine, owners, nodes, profile)
         for number in range(owners):
             world.apply(owner(number, door))
             if not burst:
@@ -118,6 +112,42 @@ def measure(door: str, burst: bool, owners: int, nodes: int, profile: bool) -> M
     if unbound:
         raise SystemExit(f"bench owners: {unbound} owners were not bound")
     return engine
+
+
+def measure_plain(pods: int, nodes: int, profile: bool) -> MeasuredEngine:
+    """Let pods come one after another and go, beside holds that are not for them."""
+    engine = MeasuredEngine(Policy())
+    with SimWorld() as world:
+        _prepare(world, engine, pods, nodes, profile)
+        for number in range(pods, 2 * pods):
+            world.apply(owner(number, PLAIN))
+            world.run_for(APART_S)
+        world.run_for(10)
+        for number in range(pods, 2 * pods):
+            world.delete("Pod", "default", f"owner-{number}")
+        world.run_for(60)
+        gc.unfreeze()
+    left = sum(pod.labels.get("app", "").startswith("app-") for pod in engine.ledger.pods.values())
+    if left:
+        raise SystemExit(f"bench owners: {left} pods are not gone")
+    return engine
+
+
+def _prepare(
+    world: SimWorld, engine: MeasuredEngine, holds: int, nodes: int, profile: bool
+) -> None:
+    """Start the operator, let it hold everything, and begin to measure."""
+    for number in range(nodes):
+        world.apply(fake_node(f"node-{number}", CAPACITY, {}))
+    for number in range(holds):
+        world.apply(hold(number))
+    world.start_operator(lambda cluster, clock: Operator(cluster, clock, engine))
+    world.run_for(20)
+    engine.spent.clear()
+    engine.decided.clear()
+    engine.profile = cProfile.Profile() if profile else None
+    gc.collect()
+    gc.freeze()
 
 
 def hold(number: int) -> Json:
@@ -154,26 +184,34 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"{'OWNERS COME':<24}" + "".join(f"{part.upper():>11}" for part in (*PARTS, "all")))
     for door in given.doors.split(","):
         for burst in (False, True):
-            run = door, burst, given.owners, given.nodes
-            print(_row(door, burst, measure(*run, profile=False), given.owners))
-            if not (given.calls or given.decisions or given.profile):
-                continue
-            counted = measure(*run, profile=True)
-            assert counted.profile is not None
-            if given.calls:
-                stats: Any = pstats.Stats(counted.profile)  # Its total has no type.
-                print(f"    {stats.total_calls / given.owners:,.0f} calls an owner")
-            for what, count in sorted(counted.decided.items()) if given.decisions else ():
-                print(f"    {what:<24}{count / given.owners:>6.2f} an owner")
-            if given.profile:
-                pstats.Stats(counted.profile).strip_dirs().sort_stats("tottime").print_stats(45)
+            run = partial(measure, door, burst, given.owners, given.nodes)
+            _report(f"door {door}, {'together' if burst else 'in turn'}", run, given)
+    run = partial(measure_plain, given.owners, given.nodes)
+    _report("no door, in turn", run, given)
     return 0
 
 
-def _row(door: str, burst: bool, engine: MeasuredEngine, owners: int) -> str:
+def _report(what: str, run: Callable[[bool], MeasuredEngine], given: argparse.Namespace) -> None:
+    """Print what an owner costs, and what was counted in a second run."""
+    owners: int = given.owners
+    print(_row(what, run(False), owners))
+    if not (given.calls or given.decisions or given.profile):
+        return
+    counted = run(True)
+    assert counted.profile is not None
+    if given.calls:
+        stats: Any = pstats.Stats(counted.profile)  # Its total has no type.
+        print(f"    {stats.total_calls / owners:,.0f} calls an owner")
+    for name, count in sorted(counted.decided.items()) if given.decisions else ():
+        print(f"    {name:<24}{count / owners:>6.2f} an owner")
+    if given.profile:
+        pstats.Stats(counted.profile).strip_dirs().sort_stats("tottime").print_stats(45)
+
+
+def _row(what: str, engine: MeasuredEngine, owners: int) -> str:
     figures = [engine.spent[part] * 1e6 / owners for part in PARTS]
     cells = "".join(f"{figure:>8.0f} us" for figure in (*figures, sum(figures)))
-    return f"{f'door {door}, ' + ('together' if burst else 'in turn'):<24}{cells}"
+    return f"{what:<24}{cells}"
 
 
 if __name__ == "__main__":

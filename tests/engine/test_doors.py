@@ -12,6 +12,7 @@ from headroom.core.policy import Policy
 from headroom.engine.agenda import Agenda
 from headroom.engine.doors.book import DoorBook
 from headroom.engine.ledger import Ledger
+from headroom.engine.observation.pods import see_pod
 from headroom.ports import Thing
 from tests.builders import NOON, hold, node, pod
 from tests.engine.play import Play
@@ -102,7 +103,7 @@ def test_a_pod_is_compared_only_with_holds_that_may_mean_it() -> None:
     for number in range(count):
         book.want(hold(f"h{number}", owners=f"app-{number}"))
         each = pod(f"p{number}", labels=Counted(app=f"app-{2 * number}"))
-        ledger.see_pod(each, NOON)
+        see_pod(ledger, each, NOON)
         book.see(None, each)
     Counted.looks = 0
     assert len(list(book.look(NOON))) == count // 2

@@ -12,6 +12,7 @@ from headroom.core.policy import Policy
 from headroom.core.subjects import Awaited, Change
 from headroom.engine.agenda import Agenda
 from headroom.engine.ledger import Ledger
+from headroom.engine.observation.pods import lose_pod, see_pod
 from tests.builders import NOON, pod, resources
 from tests.subjects import subject
 
@@ -26,7 +27,7 @@ def guardian(name: str, slot: str = "0", **more: str) -> Pod:
 def ledger_of(*pods: Pod) -> Ledger:
     ledger = Ledger(Policy(), Agenda())
     for each in pods:
-        ledger.see_pod(each, NOON)
+        see_pod(ledger, each, NOON)
     return ledger
 
 
@@ -38,10 +39,10 @@ def test_what_guardians_use_is_the_sum_of_those_that_are_there() -> None:
     first, second = guardian("first"), guardian("second")
     ledger = ledger_of(first, second)
     assert ledger.index.total(By.SLOT_GUARDIAN, ROOM) == resources(cpu=4, pods=2)
-    ledger.lose_pod(first.key, first.uid)
+    lose_pod(ledger, first.key, first.uid)
     assert list(guardians(ledger)) == [second.key]
     assert ledger.index.total(By.SLOT_GUARDIAN, ROOM) == resources(cpu=2, pods=1)
-    ledger.lose_pod(second.key, second.uid)
+    lose_pod(ledger, second.key, second.uid)
     assert not guardians(ledger)
     assert ledger.index.total(By.SLOT_GUARDIAN, ROOM) == resources()
 
@@ -56,16 +57,16 @@ def test_who_waits_is_looked_at_when_one_goes() -> None:
     ledger = ledger_of(there)
     waiting = subject("hold x")
     ledger.agenda.wait(waiting, on=Awaited(Change.GUARDIAN_GONE, ROOM))
-    ledger.see_pod(guardian("there", phase="Running"), NOON)
+    see_pod(ledger, guardian("there", phase="Running"), NOON)
     assert waiting not in ledger.agenda.take(NOON)
-    ledger.lose_pod(there.key, there.uid)
+    lose_pod(ledger, there.key, there.uid)
     assert waiting in ledger.agenda.take(NOON)
 
 
 def test_an_index_keeps_nothing_of_pods_that_are_gone() -> None:
     there = guardian("there")
     ledger = ledger_of(there)
-    ledger.lose_pod(there.key, there.uid)
+    lose_pod(ledger, there.key, there.uid)
     assert not any(ledger.index.all(by) for by in By)
 
 
@@ -73,12 +74,12 @@ def test_who_waits_for_less_usage_is_looked_at_when_a_guardian_is_smaller_or_gon
     there = guardian("there")
     ledger, waiting = ledger_of(there), subject("hold x")
     ledger.agenda.wait(waiting, on=Awaited(Change.USAGE, "default"))
-    ledger.see_pod(replace(there, requests=resources(cpu=3)), NOON)
+    see_pod(ledger, replace(there, requests=resources(cpu=3)), NOON)
     assert waiting not in ledger.agenda.take(NOON)
-    ledger.see_pod(replace(there, requests=resources(cpu=1)), NOON)
+    see_pod(ledger, replace(there, requests=resources(cpu=1)), NOON)
     assert waiting in ledger.agenda.take(NOON)
     ledger.agenda.wait(waiting, on=Awaited(Change.USAGE, "default"))
-    ledger.lose_pod(there.key, there.uid)
+    lose_pod(ledger, there.key, there.uid)
     assert waiting in ledger.agenda.take(NOON)
     assert not ledger.usage.of(By.USING, "default")
 
@@ -87,9 +88,9 @@ def test_a_heartbeat_of_a_running_pod_is_kept_and_concerns_nobody() -> None:
     runs = pod("runs", cpu=1, node="a")
     ledger = ledger_of(runs)
     heartbeat = replace(runs, version="2", phase="Running", started=NOON)
-    assert not ledger.see_pod(heartbeat, NOON)
+    assert not see_pod(ledger, heartbeat, NOON)
     assert ledger.pods[runs.key] == heartbeat
     assert ledger.state.pod(runs.key) == heartbeat
-    assert ledger.see_pod(replace(heartbeat, labels={"app": "web"}), NOON)
-    assert ledger.see_pod(replace(heartbeat, phase="Succeeded"), NOON)
+    assert see_pod(ledger, replace(heartbeat, labels={"app": "web"}), NOON)
+    assert see_pod(ledger, replace(heartbeat, phase="Succeeded"), NOON)
     assert ledger.state.pod(runs.key) is None

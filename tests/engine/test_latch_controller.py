@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from headroom.core.actions import (
     Action,
     Bind,
     CreateGuardian,
     DeletePod,
+    Denied,
+    Gone,
+    Invalid,
     MoveLatch,
     Nominate,
     Outcome,
@@ -177,6 +181,31 @@ def test_a_status_that_is_refused_keeps_the_latch() -> None:
     play.answer = None
     play.run(60)
     assert play.ours("latch") == []
+
+
+def test_a_status_that_is_refused_for_good_does_not_keep_the_latch() -> None:
+    """A latch stood for ever beside a hold of which the API server takes no status."""
+    for outcome in (Denied("forbidden"), Invalid("too long"), Gone()):
+        play = lost(Bind)
+        play.put(node("a", cpu=2, unschedulable=True))
+        play.answer = partial(refuse_statuses, outcome)
+        play.run(60)
+        assert play.ours("latch") == [], outcome
+
+
+def test_a_status_that_nobody_answers_keeps_the_latch_for_a_bounded_time() -> None:
+    play = lost(Bind)
+    play.put(node("a", cpu=2, unschedulable=True))
+    play.answer = partial(refuse_statuses, Unavailable("timed out"))
+    play.run(180)
+    assert play.ours("latch") == []
+    play.answer = None
+    play.run(300)
+    assert play.hold("h").status.phase == "Pending"
+
+
+def refuse_statuses(outcome: Outcome, action: Action) -> Outcome | None:
+    return outcome if isinstance(action, WriteHoldStatus) else None
 
 
 def test_a_hold_whose_owner_may_not_have_it_goes_elsewhere_and_the_owner_with_it() -> None:

@@ -33,6 +33,7 @@ from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import MOST_ENDED
 from headroom.engine.effects import assume
 from headroom.engine.ledger import Ledger
+from headroom.engine.observation.pods import lose_pod, see_pod
 from tests.builders import NOON, hold, node, pod, resources
 from tests.subjects import subject
 
@@ -69,24 +70,24 @@ def test_a_guardian_that_we_made_is_known_before_it_is_seen() -> None:
 def test_the_answer_to_a_creation_does_not_overwrite_what_the_watch_has_shown() -> None:
     ledger = guarded()
     seen = replace(ledger.pods[GUARDIAN], node="a", version="9")
-    ledger.see_pod(seen, NOON)
+    see_pod(ledger, seen, NOON)
     assume(ledger, MADE, Done("g1"), NOON)
     assert ledger.pods[GUARDIAN] == seen
 
 
 def test_a_pod_that_was_gone_before_the_answer_does_not_come_back() -> None:
     ledger = guarded()
-    ledger.lose_pod(GUARDIAN, "g1")
+    lose_pod(ledger, GUARDIAN, "g1")
     assume(ledger, MADE, Done("g1"), NOON)
     assert ledger.guardian_of(H) is None
 
 
 def test_only_so_many_ends_are_remembered() -> None:
     ledger = guarded("first")
-    ledger.lose_pod(GUARDIAN, "first")
+    lose_pod(ledger, GUARDIAN, "first")
     for number in range(MOST_ENDED):
         assume(ledger, MADE, Done(f"g{number}"), NOON)
-        ledger.lose_pod(GUARDIAN, f"g{number}")
+        lose_pod(ledger, GUARDIAN, f"g{number}")
     assume(ledger, MADE, Done("first"), NOON)
     assert ledger.guardian_of(H) is not None
 
@@ -94,15 +95,17 @@ def test_only_so_many_ends_are_remembered() -> None:
 def test_a_pod_that_only_says_it_is_a_guardian_is_none() -> None:
     ledger = ledger_with(H)
     liar = pod("liar", labels={ROLE_LABEL: ROLE_GUARDIAN}, node="a")
-    ledger.see_pod(liar, NOON)
+    see_pod(ledger, liar, NOON)
     assert ledger.guardians_of(H) == ()
 
 
 def test_a_claim_with_another_uid_is_not_one_of_ours() -> None:
     ledger = ledger_with(H)
     stale = claiming("old")
-    ledger.see_pod(
-        replace(stale, annotations={**stale.annotations, CLAIMED_UID_ANNOTATION: "another"}), NOON
+    see_pod(
+        ledger,
+        replace(stale, annotations={**stale.annotations, CLAIMED_UID_ANNOTATION: "another"}),
+        NOON,
     )
     assert ledger.claimants_of(H) == ()
 
@@ -110,17 +113,17 @@ def test_a_claim_with_another_uid_is_not_one_of_ours() -> None:
 def test_a_claim_taken_off_a_pod_touches_the_hold_that_it_was_on() -> None:
     """A hold believed to be promised was never looked at again."""
     ledger = ledger_with(H)
-    ledger.see_pod(claiming("p"), NOON)
+    see_pod(ledger, claiming("p"), NOON)
     ledger.agenda.take(NOON)
-    ledger.see_pod(replace(claiming("p"), annotations={}), NOON)
+    see_pod(ledger, replace(claiming("p"), annotations={}), NOON)
     assert hold_subject(H.parent) in ledger.agenda.take(NOON)
 
 
 def test_a_repeated_event_touches_nobody() -> None:
     ledger = ledger_with(H)
-    ledger.see_pod(claiming("p"), NOON)
+    see_pod(ledger, claiming("p"), NOON)
     ledger.agenda.take(NOON)
-    ledger.see_pod(claiming("p"), NOON)
+    see_pod(ledger, claiming("p"), NOON)
     assert ledger.agenda.take(NOON) == ()
 
 
@@ -134,16 +137,16 @@ def test_a_heartbeat_touches_nobody() -> None:
 def test_room_that_is_freed_wakes_who_waits_for_room() -> None:
     ledger = ledger_with()
     ledger.agenda.wait(subject("pod default/p"), on=ANY_ROOM)
-    ledger.see_pod(pod("other", cpu=1, node="a"), NOON)
+    see_pod(ledger, pod("other", cpu=1, node="a"), NOON)
     ledger.agenda.take(NOON)
-    ledger.lose_pod(Key("default", "other"), "uid-of-other")
+    lose_pod(ledger, Key("default", "other"), "uid-of-other")
     assert ledger.agenda.take(NOON) == (subject("pod default/p"),)
 
 
 def test_the_end_of_an_older_namesake_changes_nothing() -> None:
     ledger = ledger_with()
-    ledger.see_pod(pod("p", uid="new"), NOON)
-    ledger.lose_pod(Key("default", "p"), "old")
+    see_pod(ledger, pod("p", uid="new"), NOON)
+    lose_pod(ledger, Key("default", "p"), "old")
     assert ledger.pods[Key("default", "p")].uid == "new"
 
 
@@ -159,7 +162,7 @@ def test_each_pod_waits_at_its_own_door_or_at_none() -> None:
 
 def test_a_hold_made_anew_is_another_hold() -> None:
     ledger = guarded()
-    ledger.see_pod(claiming("p", node="a"), NOON)
+    see_pod(ledger, claiming("p", node="a"), NOON)
     anew = replace(H, parent=replace(H.parent, uid="another"))
     ledger.see_hold(anew)
     assert ledger.guardians_of(anew) == ()
@@ -168,7 +171,7 @@ def test_a_hold_made_anew_is_another_hold() -> None:
 
 def test_every_write_counts_before_it_is_seen() -> None:
     ledger = ledger_with(H)
-    ledger.see_pod(pod("p", cpu=1, labels={"app": "web"}, gates=(CLAIM_GATE,)), NOON)
+    see_pod(ledger, pod("p", cpu=1, labels={"app": "web"}, gates=(CLAIM_GATE,)), NOON)
     key = Key("default", "p")
     assume(ledger, Nominate(key, "uid-of-p", "a", H.parent), Done(), NOON)
     assert (ledger.pods[key].nominated, claim_of(ledger.pods[key])) == (
@@ -182,7 +185,7 @@ def test_every_write_counts_before_it_is_seen() -> None:
     assume(ledger, Bind(key, "uid-of-p", "a", H.parent), Done(), NOON)
     assert ledger.pods[key].node == "a"
     assume(ledger, DeletePod(key, "uid-of-p"), Done(), NOON)
-    ledger.see_pod(pod("p", cpu=1, node="a"), NOON)
+    see_pod(ledger, pod("p", cpu=1, node="a"), NOON)
     assert key not in ledger.pods
 
 

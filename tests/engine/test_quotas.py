@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
-from headroom.core.actions import SetFinalizers, Tell, WriteQuotaStatus
+from headroom.core.actions import SetFinalizers, Tell, Unavailable, WriteQuotaStatus
 from headroom.core.headrooms.slot_values import Chronicle, Membership
 from headroom.core.holds import HoldStatus, Problem
 from headroom.core.objects import Condition, LabelSelector, Requirement
@@ -370,7 +370,7 @@ def test_a_status_that_did_not_get_through_is_written_again() -> None:
     desk = Desk(quota(cpu=100))
     (first,) = desk.actions()
     assert isinstance(first, WriteQuotaStatus)
-    desk.writer.failed(first, desk.now)
+    desk.writer.failed(first, Unavailable("timed out"), desk.now)
     desk.now += timedelta(seconds=1)
     assert [type(each) for each in desk.actions()] == [WriteQuotaStatus]
 

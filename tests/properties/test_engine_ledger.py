@@ -30,6 +30,7 @@ from headroom.engine.assumptions import LIFETIME, Assumed, Assumptions
 from headroom.engine.freeze import unsettled_on
 from headroom.engine.latch_controller import latched
 from headroom.engine.ledger import Ledger
+from headroom.engine.observation.pods import lose_pod, see_pod
 from headroom.ports import Event, HoldGone, PodGone, Seen
 from tests.builders import NOON, hold, node, pod
 from tests.samples import examples
@@ -108,11 +109,11 @@ def replayed(history: list[Event]) -> Ledger:
     for event in history:
         match event:
             case Seen(Pod() as seen):
-                ledger.see_pod(seen, NOON)
+                see_pod(ledger, seen, NOON)
             case Seen(thing):
                 ledger.see_hold(thing)  # type: ignore[arg-type]  # only pods and holds are drawn
             case PodGone(key, uid):
-                ledger.lose_pod(key, uid)
+                lose_pod(ledger, key, uid)
             case HoldGone(parent):
                 ledger.lose_hold(str(parent))
             case _:

@@ -105,7 +105,7 @@ def _remember(ledger: Ledger, burst: Iterable[Pod], decision: BurstDecision, now
     for guardian in decision.released:
         memory = replace(ledger.pod_memory[guardian.uid], given_up=True)
         ledger.pod_memory[guardian.uid] = memory
-        file_pod(ledger, guardian, waits=False)
+        file_pod(ledger, guardian)
 
 
 def _release(ledger: Ledger, guardians: tuple[Pod, ...]) -> Sequence:

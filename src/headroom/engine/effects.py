@@ -38,6 +38,7 @@ from headroom.core.subjects import Subject, pod_subject
 from headroom.engine.assumptions import LIFETIME, Assumed
 from headroom.engine.doors.taken_over import note_guardian_gone
 from headroom.engine.ledger import Ledger
+from headroom.engine.observation.pods import lose_pod, see_pod
 from headroom.engine.pending_guardians import expect_no_more
 from headroom.engine.volumes import wrote
 
@@ -67,13 +68,13 @@ def assume(ledger: Ledger, action: Action, outcome: Done, now: datetime) -> None
             _change(ledger, key, now, Assumed(until, claimed="", nominated=cleared))
         case DeletePod(key=key, uid=uid):
             note_guardian_gone(ledger, key, uid, by_us=True)
-            ledger.lose_pod(key, uid)
+            lose_pod(ledger, key, uid)
             ledger.assumptions.note(uid, now, Assumed(until, gone=True))
         case EndPod(key=key, at=at):
             _change(ledger, key, now, Assumed(until, deleted=at))
         case SelectNode() | PromiseVolume():
             for key in wrote(ledger, action):
-                ledger.see_pod(ledger.pods[key], now)
+                see_pod(ledger, ledger.pods[key], now)
         case DeleteObject(parent=parent):
             hold = ledger.holds.get(parent.identity)
             if hold is not None:
@@ -86,7 +87,7 @@ def expect_pod(ledger: Ledger, pod: Pod, now: datetime) -> None:
     """Take a pod that we have just made, unless the watch was quicker and knows better."""
     known = ledger.pods.get(pod.key)
     if (known is None or known.uid != pod.uid) and not ledger.assumptions.has_ended(pod.uid):
-        ledger.see_pod(pod, now)
+        see_pod(ledger, pod, now)
 
 
 def intend(ledger: Ledger, sequence: Sequence) -> None:
@@ -128,4 +129,4 @@ def _change(ledger: Ledger, key: Key, now: datetime, change: Assumed) -> None:
     pod = ledger.pods.get(key)
     if pod is not None:
         ledger.assumptions.note(pod.uid, now, change)
-        ledger.see_pod(pod, now)
+        see_pod(ledger, pod, now)

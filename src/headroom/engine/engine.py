@@ -85,6 +85,7 @@ from headroom.engine.headrooms.slot_takeover import move_in
 from headroom.engine.hold_controller import HoldController
 from headroom.engine.ledger import Ledger
 from headroom.engine.observation.observer import Observers, observe, subject_of
+from headroom.engine.observation.pods import lose_pod
 from headroom.engine.status_writer import StatusWriter, WriteStatus
 from headroom.ports import Event, Synced
 
@@ -278,9 +279,9 @@ class Engine:
         match action:
             case DeletePod(key, uid, version) if isinstance(outcome, Gone | Stale):
                 if not version or isinstance(outcome, Gone):  # Else it has changed, and is there.
-                    self.ledger.lose_pod(key, uid)
+                    lose_pod(self.ledger, key, uid)
             case WriteHoldStatus() | WriteHeadroomStatus() | WriteQuotaStatus():
-                self._publisher.failed(action, now)
+                self._publisher.failed(action, outcome, now)
             case CreateSlotObject():
                 wrote(self.ledger, action, outcome, now)
             case SetFinalizers(parent=parent) | DeleteObject(parent=parent):

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping
-from dataclasses import fields
-from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
-from headroom.core.authenticity import keeps
-from headroom.core.holds import Hold
 from headroom.core.index_entries import By, Entry
-from headroom.core.objects import Pod
 from headroom.core.resources import EMPTY, Resources
 
 _K = TypeVar("_K")
 _N = TypeVar("_N", bound=Hashable)
 _V = TypeVar("_V")
 Entries = tuple[Entry, ...]
-_HEARTBEAT = ("version", "phase", "started")
-_without_heartbeat = attrgetter(*(each.name for each in fields(Pod) if each.name not in _HEARTBEAT))
 
 
 def drop(index: dict[_K, dict[_V, Any]], key: _K, value: _V) -> None:
@@ -44,18 +37,17 @@ class Index(Generic[_N]):
         before = self._entries.get(name, ())
         if before == entries:
             return (), ()
-        lost = tuple(entry for entry in before if entry not in entries)
-        got = tuple(entry for entry in entries if entry not in before)
+        lost = tuple([entry for entry in before if entry not in entries]) if entries else before
+        got = tuple([entry for entry in entries if entry not in before]) if before else entries
         for by, value, amount in lost:
             drop(self._names[by], value, name)
             if amount is not None:
                 self._totals[by, value].subtract(amount)
                 if value not in self._names[by]:
                     del self._totals[by, value]
-        for entry in entries:
-            by, value, amount = entry
+        for by, value, amount in got:
             self._names[by].setdefault(value, {})[name] = None
-            if amount is not None and entry in got:
+            if amount is not None:
                 self._totals.setdefault((by, value), Counter()).update(amount)
         if entries:
             self._entries[name] = entries
@@ -83,22 +75,3 @@ class Index(Generic[_N]):
     def entries(self, name: _N) -> tuple[Entry, ...]:
         """All entries of an object."""
         return self._entries.get(name, ())
-
-
-def counted_on(pod: Pod) -> str:
-    """The node on which kube-scheduler counts a pod: its own, or the one it is nominated to."""
-    if pod.finished:
-        return ""
-    return pod.node or pod.nominated
-
-
-def moves_in(guardian: Pod, hold: Hold | None) -> bool:
-    """Whether a guardian follows a pod that has its node by now."""
-    return hold is not None and bool(hold.next_to) and keeps(hold, guardian)
-
-
-def differs(old: Pod, new: Pod) -> bool:
-    """Whether more has changed than a pod's heartbeat: that it runs now concerns nobody here."""
-    if old.finished != new.finished:
-        return True
-    return _without_heartbeat(old) != _without_heartbeat(new)

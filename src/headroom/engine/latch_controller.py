@@ -55,7 +55,7 @@ def remember(ledger: Ledger, latch: Pod, memory: LatchMemory) -> None:
     before = ledger.latch_memory[latch.uid]
     ledger.latch_memory[latch.uid] = memory
     if before.reusable != memory.reusable:
-        file_pod(ledger, latch, waits=False)
+        file_pod(ledger, latch)
     if memory.given_up and not before.given_up:
         for hold in _holds_of(ledger, latch):
             ledger.agenda.touch(hold_subject(hold.parent))

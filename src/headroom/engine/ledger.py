@@ -14,8 +14,6 @@ from typing import Any, get_args
 from headroom.core import pod_memory
 from headroom.core.allocation import keeps_rest
 from headroom.core.authenticity import keeps
-from headroom.core.claims import claim_of
-from headroom.core.demand.volume_constraints import with_volumes
 from headroom.core.demand.volumes import Storage, Stored
 from headroom.core.doors.latch_decision import NEW_LATCH, LatchMemory
 from headroom.core.eviction.budgets import Budget
@@ -24,8 +22,8 @@ from headroom.core.handover import Claim
 from headroom.core.hold_state.memory import NOTHING, HoldMemory
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
-from headroom.core.latches import LatchClaim, claims_on, kept_for, parents_on
-from headroom.core.names import DEFAULT_SCHEDULER_NAME, ROLE_GUARDIAN, ROLE_LABEL, ROLE_LATCH
+from headroom.core.latches import LatchClaim, claims_on, kept_for
+from headroom.core.names import ROLE_LABEL
 from headroom.core.node.fence_decision import FenceMemory
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import hold_keys, reach
@@ -46,12 +44,11 @@ from headroom.core.waits.pace import Pace
 from headroom.core.waits.scheduler_activity import SchedulerActivity
 from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import Assumptions
-from headroom.engine.headrooms.records import HeadroomRecords, note_seated
+from headroom.engine.headrooms.records import HeadroomRecords
 from headroom.engine.hold_index import HoldIndex
-from headroom.engine.indexes import Index, counted_on, differs, moves_in
+from headroom.engine.indexes import Index
 from headroom.engine.memories import Memories, QuotaTables, file_hold, remember
-from headroom.engine.observation.owners import note_claims, note_owners, owns
-from headroom.engine.pod_index import file_pod
+from headroom.engine.observation.owners import note_owners, owns
 from headroom.scheduling.state import ClusterState
 
 
@@ -92,70 +89,6 @@ class Ledger:
         self.parked_by: Index[Key] = Index()  # the same, by node and by hold
         self.paces: dict[Subject, Pace] = {}  # see `guardian_pace`
         self.turns: Index[Subject] = Index()  # of holds, by their paces
-
-    def see_pod(self, pod: Pod, now: datetime) -> bool:
-        """Take a pod as it now is; False: it is a heartbeat, which concerns nobody."""
-        if pod.nominated and pod.labels.get(ROLE_LABEL) == ROLE_LATCH:
-            self.show(pod, pod.nominated, now)
-        known = self.assumptions.over(pod, now)
-        if known is None:
-            return True
-        if known.claims and self.door(known):
-            known = with_volumes(known, self.storage)
-        old = self.pods.get(pod.key)
-        if old is not None and known.node and self._is_heartbeat(old, known):
-            self.pods[pod.key] = known
-            self.state.add_pod(known)
-            return bool(self.index.entries(pod.key))
-        if old == known:
-            return True
-        if old is not None:
-            self._unlist(old)
-            if old.uid != known.uid:
-                self.pod_memory.pop(old.uid, None)
-        self.pods[pod.key] = known
-        self._list(known, now)
-        if old is None or known.key in self.latches or differs(old, known):
-            self._touch(known)
-            if node := counted_on(known):
-                self.agenda.wake(node_changed(node))
-        if old is not None and old.annotations != known.annotations:
-            self._touch(old)  # Whom it concerned before: a claim taken back frees its hold.
-        if old is not None and counted_on(old) != counted_on(known):
-            self._room_freed(counted_on(old))
-        hold = note_claims(self, known)
-        if hold is not None and old is not None and not old.node and known.node:
-            note_seated(self, hold, known)
-        return True
-
-    def _is_heartbeat(self, old: Pod, known: Pod) -> bool:
-        """Whether nothing has changed that is in an index or that somebody waits for.
-
-        What a guardian says is taken in full: it is where its hold is.
-        """
-        listed = ROLE_LABEL in known.labels or known.key in self.waiting
-        return not listed and not differs(old, known)
-
-    def lose_pod(self, key: Key, uid: str) -> None:
-        """Take note that a pod is gone, unless its name has a new bearer already."""
-        old = self.pods.get(key)
-        self.assumptions.forget(uid)
-        self.pod_memory.pop(uid, None)
-        self.latch_memory.pop(uid, None)
-        if old is None or (uid and old.uid != uid):
-            return
-        self._unlist(old)
-        file_pod(self, old, waits=False, gone=True)
-        self.state.unexpect(key)
-        del self.pods[key]
-        if ROLE_LABEL in old.labels:
-            self.assumptions.ended(old.uid)
-        self._touch(old)
-        for latch in self.having(By.LATCH_OF_OWNER, key):  # What it was to get is held again.
-            for parent in parents_on(latch):
-                self._touch_hold(parent)
-        self.agenda.forget(pod_subject(key))
-        self._room_freed(counted_on(old))
 
     @property
     def latches(self) -> Collection[Key]:
@@ -316,7 +249,7 @@ class Ledger:
         if old is not None and replace(old, version=node.version) == node:
             return False
         self.state.set_node(node)
-        self._room_freed(node.name)
+        self.room_freed(node.name)
         return True
 
     def lose_node(self, name: str) -> None:
@@ -324,66 +257,21 @@ class Ledger:
             self.state.remove_node(name)
             self.agenda.wake(node_changed(name))
 
-    def _list(self, pod: Pod, now: datetime) -> None:
-        """Take a pod into the scheduling state and into the index."""
-        if pod.occupies_node:
-            self.state.add_pod(pod)
-        elif pod.nominated and not pod.finished and pod.scheduler == DEFAULT_SCHEDULER_NAME:
-            self.state.nominate(pod, pod.nominated)
-        memory, waits = self.pod_memory[pod.uid], self.waits_for_us(pod)
-        file_pod(self, pod, waits)
-        if waits != (memory.since is not None):
-            self.pod_memory[pod.uid] = replace(memory, since=now if waits else None)
-        guards = pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN and pod.occupies_node
-        hold = self.holds.get(kept_for(pod)) if guards else None
-        if hold is not None and keeps(hold, pod):
-            self.memory[hold.parent.identity] = replace(
-                self.memory[hold.parent.identity], node=pod.node
-            )
-
-    def waits_for_us(self, pod: Pod) -> bool:
-        """Whether a pod waits at one of our doors, or for room to grow in place."""
-        return pod.labels.get(ROLE_LABEL) != ROLE_GUARDIAN and bool(pod.growth or self.door(pod))
-
-    def _unlist(self, pod: Pod) -> None:
-        """Take a pod out of the scheduling state; `file` replaces its entries in the index."""
-        self.state.remove_pod(pod.key)
-        self.state.unnominate(pod.key)
-        memory = self.latch_memory[pod.uid]
-        if memory.reusable or memory.dismissed:  # It is decided anew.
-            self.latch_memory[pod.uid] = replace(memory, reusable=False, dismissed=False)
-        if pod.key in self.waiting:
-            self.agenda.stop_waiting(pod_subject(pod.key), ANY_ROOM)
-
     def door(self, pod: Pod) -> int:
         """Which of our doors an unplaced pod waits at: 1, 2, or 0 for none."""
         ours = ROLE_LABEL in pod.labels and not pod.node
-        return self.policy.door(pod, ours and moves_in(pod, self.holds.get(kept_for(pod))))
+        hold = self.holds.get(kept_for(pod)) if ours else None
+        moves_in = hold is not None and bool(hold.next_to) and keeps(hold, pod)
+        return self.policy.door(pod, moves_in)
 
-    def _touch(self, pod: Pod) -> None:
-        """Put on the agenda whom a change of this pod concerns."""
-        parents = [kept_for(pod)] if ROLE_LABEL in pod.labels else []
-        for line in claims_on(pod) if ROLE_LABEL in pod.labels else ():
-            parents.append(line.parent)
-            self.agenda.touch(pod_subject(line.owner))
-        claim = claim_of(pod)
-        for parent in parents:
-            self._touch_hold(parent)
-        if claim is not None:
-            self._touch_hold(claim[0], by_owner=True)
-        if ROLE_LABEL in pod.labels or claim is not None or pod.key in self.waiting:
-            self.agenda.touch(pod_subject(pod.key))
-        for latch in self.index.of(By.LATCH_OF_OWNER, pod.key):
-            self.agenda.touch(pod_subject(latch))
-
-    def _touch_hold(self, parent: str, by_owner: bool = False) -> None:
+    def touch_hold(self, parent: str, by_owner: bool = False) -> None:
+        """Look at a hold, if it is there; for the sake of an owner only if it is not over."""
         hold = self.holds.get(parent)
         if hold is not None and not (by_owner and hold.is_over):
             self.agenda.touch(hold_subject(hold.parent))
 
-    def _room_freed(self, node: str) -> None:
+    def room_freed(self, node: str) -> None:
         """Wake the pods that wait for room anywhere, and the holds that could not grow back."""
-        if node:
-            self.agenda.wake(node_changed(node))
-            self.agenda.notify(ANY_ROOM)
-            self.agenda.notify(Awaited(Change.ROOM, node))
+        self.agenda.wake(node_changed(node))
+        self.agenda.notify(ANY_ROOM)
+        self.agenda.notify(Awaited(Change.ROOM, node))

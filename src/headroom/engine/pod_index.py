@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from headroom.core.fast_replace import replace
 from headroom.core.index_entries import By, Entry, pod_entries
 from headroom.core.latches import kept_for
-from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
+from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL, ROLE_LATCH
 from headroom.core.objects import Pod
 from headroom.core.subjects import BURST, RETRIES, Awaited, Change, fence_subject, pod_subject
 from headroom.engine.namespace_limits import count_usage
@@ -17,36 +17,40 @@ if TYPE_CHECKING:
     from headroom.engine.ledger import Ledger
 
 
-def file_pod(ledger: Ledger, pod: Pod, waits: bool, gone: bool = False) -> None:
-    """Give a pod its entries in the index, and have those looked at whom a change concerns.
+def file_pod(ledger: Ledger, pod: Pod) -> tuple[Entry, ...]:
+    """Give a pod its entries in the index, and touch whom a change of them concerns."""
+    role = pod.labels.get(ROLE_LABEL)
+    waits = role != ROLE_GUARDIAN and bool(pod.growth or (not pod.node and ledger.door(pod)))
+    reusable = role == ROLE_LATCH and ledger.latch_memory[pod.uid].reusable
+    memory = ledger.pod_memory[pod.uid]
+    entries = pod_entries(pod, waits, ledger.policy.namespace, memory, reusable)
+    _put(ledger, pod, entries)
+    if role == ROLE_GUARDIAN and entries:
+        count_usage(ledger, kept_for(pod))
+    return entries
 
-    `waits` says whether it waits for us: see `Ledger.waits_for_us`.
-    """
-    entries: tuple[Entry, ...] = ()
-    if not gone:
-        memory = ledger.pod_memory[pod.uid]
-        reusable = ledger.latch_memory[pod.uid].reusable
-        entries = pod_entries(pod, waits, ledger.policy.namespace, memory, reusable)
+
+def forget_pod(ledger: Ledger, pod: Pod) -> None:
+    """A pod is gone, and has no entries any more."""
+    _put(ledger, pod, ())
+
+
+def _put(ledger: Ledger, pod: Pod, entries: tuple[Entry, ...]) -> None:
     lost, got = ledger.index.put(pod.key, entries)
-    for entry in got:
-        _begun(ledger, entry)
+    agenda = ledger.agenda
+    for by, value, _ in got:
+        if by is By.PENDING:
+            agenda.touch(BURST)
+        elif by is By.PREEMPTING:
+            agenda.touch(RETRIES)
+        elif by is By.RIVAL and len(ledger.index.of(By.RIVAL, value)) == 1:
+            look_everywhere(ledger)
     for entry in lost:
         _ended(ledger, pod, entry)
-    if entries and pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
-        count_usage(ledger, kept_for(pod))
     if lost and By.RIVAL in {entry.by for entry in lost} - {entry.by for entry in got}:
         usable = (node for node, memory in ledger.node_memory.items() if memory.fitting)
         for node in (*ledger.index.all(By.FENCE), *usable):
-            ledger.agenda.touch(fence_subject(node))  # On other nodes nothing changes.
-
-
-def _begun(ledger: Ledger, entry: Entry) -> None:
-    if entry.by is By.PENDING:
-        ledger.agenda.touch(BURST)
-    elif entry.by is By.PREEMPTING:
-        ledger.agenda.touch(RETRIES)
-    elif entry.by is By.RIVAL and len(ledger.index.of(By.RIVAL, entry.value)) == 1:
-        look_everywhere(ledger)
+            agenda.touch(fence_subject(node))  # On other nodes nothing changes.
 
 
 def _ended(ledger: Ledger, pod: Pod, entry: Entry) -> None:

@@ -5,7 +5,8 @@ stay. Until the watch shows our write, we trust it. A write that failed, or that
 repeated; its events are emitted once.
 
     shown ──differs──▶ in progress ──done──▶ trusted ──seen──▶ shown
-                          └──failed──▶ shown, after a pause   └──not seen for a while──▶ shown
+                          ├──failed──▶ shown, after a pause   └──not seen for a while──▶ shown
+                          └──refused for good──▶ trusted
 
 A status with news about room (got, lost, released) is written at once, because people wait for it.
 All others (still waiting, refused, another message) share a rate of their namespace, so that a
@@ -22,7 +23,16 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from headroom.core.actions import Tell, WriteHeadroomStatus, WriteHoldStatus, WriteQuotaStatus
+from headroom.core.actions import (
+    Denied,
+    Gone,
+    Invalid,
+    Outcome,
+    Tell,
+    WriteHeadroomStatus,
+    WriteHoldStatus,
+    WriteQuotaStatus,
+)
 from headroom.core.fast_replace import replace
 from headroom.core.headrooms.events import tellings as headroom_tellings
 from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus
@@ -39,6 +49,8 @@ from headroom.engine.ledger import Ledger
 TRUST_OWN_WRITE = timedelta(seconds=5)
 COALESCED = timedelta(seconds=1)  # Thousands of slots may change; one status tells of all.
 AT_ONCE = timedelta()
+REFUSED_FOR_GOOD = (Denied, Gone, Invalid)
+MOST_REFUSALS = 10  # in a row; with the pauses between them this takes more than a minute
 OBJECT_RATE = Rate(10, timedelta(seconds=1))
 NAMESPACE_RATE = Rate(100, timedelta(milliseconds=100))
 SPARE_NAMESPACES = 1000
@@ -96,7 +108,7 @@ class _Record:
     """What is known of one object's status; `uid` tells it from a later one of its name.
 
     `done` is when the API server took what was `written`, None while it is on its way. `told` is
-    what the last events were about, until that is written.
+    what the last events were about, until that is written; `refused` is how often it was not taken.
     """
 
     uid: str
@@ -104,6 +116,7 @@ class _Record:
     written: Any = None
     done: datetime | None = None
     told: Any = None
+    refused: int = 0
     not_before: datetime | None = None
     rate: Rate = OBJECT_RATE
 
@@ -238,11 +251,12 @@ class StatusWriter:
     def is_due(self, subject: Subject, now: datetime) -> bool:
         """Whether a hold is decided for the sake of its status.
 
-        It is once after each write, and as long as its status waits or was not shown in time.
+        It is once after each write, and as long as its status waits, was refused, or was not shown
+        in time.
         """
-        known = self._records.get(subject)
-        lost = known is not None and known.written is not None and not known.trusted(now)
-        return lost or subject in self._unsettled
+        known = self._records.get(subject, _Record(""))
+        lost = known.written is not None and not known.trusted(now)
+        return lost or known.refused > 0 or subject in self._unsettled
 
     def delay(self, parent: Parent, until: datetime) -> None:
         """Write the first status of a headroom not before this moment."""
@@ -258,19 +272,30 @@ class StatusWriter:
         if known is None or known.uid != write.parent.uid:
             return
         if known.written is None or known.shown == known.written:
-            self._records[subject] = replace(known, told=None, written=None)
+            self._records[subject] = replace(known, told=None, written=None, refused=0)
             return
-        self._records[subject] = replace(known, told=None, done=now)
+        self._records[subject] = replace(known, told=None, done=now, refused=0)
         self._agenda.later(_decided_as(subject), now + TRUST_OWN_WRITE)
 
-    def failed(self, write: WriteStatus, now: datetime) -> None:
-        """A status did not get through: what the object shows counts again, after a pause."""
+    def failed(self, write: WriteStatus, outcome: Outcome, now: datetime) -> None:
+        """A status did not get through: what the object shows counts again, after a pause.
+
+        A status that is refused for good, or too often, counts for a while as if it had been
+        written. A latch stays until its hold has said that it is not held, and must not wait for a
+        status that the API server never takes.
+        """
         subject = subject_of(write)
         known = self._records.get(subject)
         if known is None or known.uid != write.parent.uid:
             return
-        self._records[subject] = replace(known, written=None)
+        known = replace(known, refused=known.refused + 1)
         self._unsettled[subject] = None
+        if isinstance(outcome, REFUSED_FOR_GOOD) or known.refused >= MOST_REFUSALS:
+            self._records[subject] = replace(known, done=now)
+            self._agenda.failed(subject, now)
+            self._agenda.later(_decided_as(subject), now + TRUST_OWN_WRITE)
+            return
+        self._records[subject] = replace(known, written=None)
         hold = self._ledger.holds.get(write.parent.identity)
         if isinstance(write, WriteHoldStatus) and hold is not None:
             self._as_shown(hold)

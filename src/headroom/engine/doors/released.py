@@ -26,7 +26,7 @@ def goes_first(ledger: Ledger, owner: Pod, wholes: Iterable[str], now: datetime)
         memory = ledger.pod_memory[owner.uid]
         ahead = Ahead(now + LONGEST_AHEAD, without)
         ledger.pod_memory[owner.uid] = replace(memory, ahead=ahead)
-        file_pod(ledger, owner, ledger.waits_for_us(owner))
+        file_pod(ledger, owner)
     for whole in first:
         for pod in seeking(ledger):
             if pod.annotations.get(PARENT_ANNOTATION) == whole:

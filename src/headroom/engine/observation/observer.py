@@ -50,6 +50,7 @@ from headroom.engine.headrooms.own_objects import touch_own
 from headroom.engine.headrooms.records import reconsider
 from headroom.engine.headrooms.slot_events import member
 from headroom.engine.ledger import Ledger
+from headroom.engine.observation.pods import lose_pod, see_pod
 from headroom.engine.overcommit import wake_overbooked
 from headroom.engine.status_writer import StatusWriter, quota_subject, status_subject
 from headroom.ports import (
@@ -91,7 +92,7 @@ def observe(to: Observers, event: Event, now: datetime) -> None:
 def _see_pod(to: Observers, pod: Pod, now: datetime) -> None:
     ledger = to.ledger
     before = ledger.pods.get(pod.key)
-    if not ledger.see_pod(pod, now):  # Pods that slots follow have an entry in the index.
+    if not see_pod(ledger, pod, now):  # Pods that slots follow have an entry in the index.
         return
     if before is not None:
         ledger.scheduler_activity = ledger.scheduler_activity.after(before, pod, now)
@@ -117,7 +118,7 @@ def _see_pod(to: Observers, pod: Pod, now: datetime) -> None:
 def _lose_pod(to: Observers, gone: PodGone, now: datetime) -> None:
     ledger, old = to.ledger, to.ledger.pods.get(gone.key)
     note_guardian_gone(ledger, gone.key, gone.uid)
-    ledger.lose_pod(gone.key, gone.uid)
+    lose_pod(ledger, gone.key, gone.uid)
     promises.lose_pod(ledger, gone.uid, now)
     to.headrooms.pods_changed()
     if old is not None and old.uid == gone.uid:
@@ -212,7 +213,7 @@ def _judge_anew(ledger: Ledger, pods: Iterable[Key], now: datetime) -> None:
     for key in pods:
         pod = ledger.pods.get(key)
         if pod is not None:
-            ledger.see_pod(pod, now)
+            see_pod(ledger, pod, now)
             ledger.agenda.touch(pod_subject(key))
 
 

@@ -1,0 +1,161 @@
+"""Take pods in as the watch or our own writes show them, and touch whom a change concerns.
+
+`see_pod` and `lose_pod` are the only functions that change a pod in the ledger, in the scheduling
+state and in the index. Most pods of a cluster are nobody's: they have no entries in the index, and
+only their room counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from datetime import datetime
+from operator import attrgetter
+
+from headroom.core.authenticity import keeps
+from headroom.core.claims import claim_of
+from headroom.core.demand.volume_constraints import with_volumes
+from headroom.core.fast_replace import replace
+from headroom.core.index_entries import By
+from headroom.core.latches import claims_on, kept_for, parents_on
+from headroom.core.names import DEFAULT_SCHEDULER_NAME, ROLE_GUARDIAN, ROLE_LABEL, ROLE_LATCH
+from headroom.core.objects import Key, Pod
+from headroom.core.subjects import ANY_ROOM, node_changed, pod_subject
+from headroom.engine.headrooms.records import note_seated
+from headroom.engine.ledger import Ledger
+from headroom.engine.observation.owners import note_claims
+from headroom.engine.pod_index import file_pod, forget_pod
+
+_HEARTBEAT = ("version", "phase", "started")
+_without_heartbeat = attrgetter(*(each.name for each in fields(Pod) if each.name not in _HEARTBEAT))
+
+
+def see_pod(ledger: Ledger, pod: Pod, now: datetime) -> bool:
+    """Take a pod as it now is; False: it is a heartbeat, which concerns nobody."""
+    key, role = pod.key, pod.labels.get(ROLE_LABEL)
+    if role == ROLE_LATCH and pod.nominated:
+        ledger.show(pod, pod.nominated, now)
+    known = ledger.assumptions.over(pod, now)
+    if known is None:
+        return True
+    if known.claims and ledger.door(known):
+        known = with_volumes(known, ledger.storage)
+    old, before = ledger.pods.get(key), ledger.index.entries(key)
+    same = old is not None and not _differs(old, known)
+    if same and known.node and ROLE_LABEL not in known.labels and key not in ledger.waiting:
+        ledger.pods[key] = known
+        ledger.state.add_pod(known)
+        return bool(before)
+    if same and old == known:
+        return True
+    if old is not None:
+        _leave(ledger, old)
+        if old.uid != known.uid:
+            ledger.pod_memory.pop(old.uid, None)
+    ledger.pods[key] = known
+    _count(ledger, known)
+    entries = file_pod(ledger, known)
+    named = key in ledger.index.all(By.LATCH_OF_OWNER)
+    ours = bool(entries or before) or named or ROLE_LABEL in known.labels
+    if ours:
+        _remember(ledger, known, now)
+    counts_on, counted_on = _counted_on(known), _counted_on(old)
+    if not same or key in ledger.latches:
+        if ours:
+            _touch(ledger, known)
+        if counts_on:
+            ledger.agenda.wake(node_changed(counts_on))
+    if ours and old is not None and old.annotations != known.annotations:
+        _touch(ledger, old)  # Whom it concerned before: a claim taken back frees its hold.
+    if counted_on and counted_on != counts_on:
+        ledger.room_freed(counted_on)
+    hold = note_claims(ledger, known) if ours else None
+    if hold is not None and old is not None and not old.node and known.node:
+        note_seated(ledger, hold, known)
+    return True
+
+
+def lose_pod(ledger: Ledger, key: Key, uid: str) -> None:
+    """Take note that a pod is gone, unless its name has a new bearer already."""
+    old = ledger.pods.get(key)
+    ledger.assumptions.forget(uid)
+    ledger.pod_memory.pop(uid, None)
+    ledger.latch_memory.pop(uid, None)
+    if old is None or (uid and old.uid != uid):
+        return
+    _leave(ledger, old)
+    ledger.state.remove_pod(key)
+    ledger.state.unnominate(key)
+    ledger.state.unexpect(key)
+    forget_pod(ledger, old)
+    del ledger.pods[key]
+    if ROLE_LABEL in old.labels:
+        ledger.assumptions.ended(old.uid)
+    _touch(ledger, old)
+    for latch in ledger.having(By.LATCH_OF_OWNER, key):  # What it was to get is held again.
+        for parent in parents_on(latch):
+            ledger.touch_hold(parent)
+    ledger.agenda.forget(pod_subject(key))
+    if node := _counted_on(old):
+        ledger.room_freed(node)
+
+
+def _differs(old: Pod, new: Pod) -> bool:
+    """Whether more has changed than a pod's heartbeat: that it runs now concerns nobody here."""
+    if old.phase != new.phase and old.finished != new.finished:
+        return True
+    return _without_heartbeat(old) != _without_heartbeat(new)
+
+
+def _counted_on(pod: Pod | None) -> str:
+    """The node on which kube-scheduler counts a pod: its own, or the one it is nominated to."""
+    return "" if pod is None or pod.finished else pod.node or pod.nominated
+
+
+def _count(ledger: Ledger, pod: Pod) -> None:
+    """Take a pod into the scheduling state."""
+    state = ledger.state
+    if pod.occupies_node:
+        state.add_pod(pod)
+        return
+    state.remove_pod(pod.key)
+    state.unnominate(pod.key)
+    if pod.nominated and not pod.finished and pod.scheduler == DEFAULT_SCHEDULER_NAME:
+        state.nominate(pod, pod.nominated)
+
+
+def _remember(ledger: Ledger, pod: Pod, now: datetime) -> None:
+    """Note since when a pod waits for us, and where a guardian keeps its hold."""
+    memory, waits = ledger.pod_memory[pod.uid], pod.key in ledger.waiting
+    if waits != (memory.since is not None):
+        ledger.pod_memory[pod.uid] = replace(memory, since=now if waits else None)
+    guards = pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN and pod.occupies_node
+    hold = ledger.holds.get(kept_for(pod)) if guards else None
+    if hold is not None and keeps(hold, pod):
+        kept = ledger.memory[hold.parent.identity]
+        ledger.memory[hold.parent.identity] = replace(kept, node=pod.node)
+
+
+def _leave(ledger: Ledger, old: Pod) -> None:
+    """A pod is no longer as it was: a latch is decided anew, an owner waits anew."""
+    memory = ledger.latch_memory.get(old.uid)
+    if memory is not None and (memory.reusable or memory.dismissed):
+        ledger.latch_memory[old.uid] = replace(memory, reusable=False, dismissed=False)
+    if old.key in ledger.waiting:
+        ledger.agenda.stop_waiting(pod_subject(old.key), ANY_ROOM)
+
+
+def _touch(ledger: Ledger, pod: Pod) -> None:
+    """Put on the agenda whom a change of this pod concerns."""
+    agenda, claim, is_ours = ledger.agenda, claim_of(pod), ROLE_LABEL in pod.labels
+    if is_ours:
+        claims = claims_on(pod)
+        for line in claims:
+            agenda.touch(pod_subject(line.owner))
+        for parent in (kept_for(pod), *(line.parent for line in claims)):
+            ledger.touch_hold(parent)
+    if claim is not None:
+        ledger.touch_hold(claim[0], by_owner=True)
+    if is_ours or claim is not None or pod.key in ledger.waiting:
+        agenda.touch(pod_subject(pod.key))
+    for latch in ledger.index.of(By.LATCH_OF_OWNER, pod.key):
+        agenda.touch(pod_subject(latch))
