@@ -44,10 +44,9 @@ def park(ledger: Ledger, pod: Pod, offer: Offer) -> None:
     ledger.parked[pod.key] = pod, offer
     where = Entry(By.PARKED, offer.node), Entry(By.RESERVED, parent)
     ledger.parked_by.put(pod.key, where)
-    left = left_beside(ledger, offer.hold)
     if offer.hold.allocate_once:
         ledger.open.take(parent)
-    elif left is not None:
+    elif (left := left_beside(ledger, offer.hold)) is not None:
         ledger.open.put(offer.hold, left)  # Nobody is woken: it was there for all before.
     else:
         ledger.shelve(offer.hold, None)  # What is left will be there for the next.
