@@ -8,10 +8,7 @@ from datetime import timedelta
 import pytest
 
 from headroom.core.claims import (
-    Offer,
-    Refused,
     claim_of,
-    consider,
     expiry,
     is_claimant,
     owner_uses,
@@ -21,8 +18,7 @@ from headroom.core.holds import Hold, HoldStatus, OwnerUse, Problem
 from headroom.core.names import CLAIMED_ANNOTATION, CLAIMED_UID_ANNOTATION
 from headroom.core.objects import Pod
 from headroom.core.policy import Policy
-from headroom.core.resources import EMPTY
-from tests.builders import NOON, hold, pod, resources
+from tests.builders import NOON, hold, pod
 
 WEB = pod("p", cpu=1, labels={"app": "web"})
 HOUR = timedelta(hours=1)
@@ -103,34 +99,3 @@ def test_a_hold_refuses_in_words(wanted: Hold, why: str) -> None:
 
 def test_a_hold_refuses_nobody_it_is_for() -> None:
     assert standing_refusal(hold("h"), WEB, Policy(), NOON) is None
-
-
-def test_a_hold_that_is_not_held_yet_may_be_soon() -> None:
-    for missing in (None, guardian(2, where="")):
-        answer = consider(hold("h"), missing, WEB, None)
-        assert isinstance(answer, Refused)
-        assert answer.waiting
-
-
-def test_a_pod_that_does_not_fit_is_told_where_and_why() -> None:
-    answer = consider(hold("h"), guardian(2), WEB, "Insufficient memory")
-    assert answer == Refused(hold("h").parent, "on a: Insufficient memory")
-
-
-def test_a_hold_for_one_owner_is_offered_whole() -> None:
-    answer = consider(hold("h", cpu=2), guardian(2), WEB, None)
-    assert isinstance(answer, Offer)
-    assert (answer.node, answer.kept) == ("a", EMPTY)
-
-
-def test_of_a_hold_for_many_the_rest_is_kept() -> None:
-    answer = consider(hold("h", cpu=2, allocate_once=False), guardian(2), WEB, None)
-    assert isinstance(answer, Offer)
-    assert answer.kept == resources(cpu=1)
-
-
-def test_a_hold_with_nothing_left_that_the_pod_needs_is_not_offered() -> None:
-    empty = replace(guardian(1), requests=resources(memory="1Gi"))
-    answer = consider(hold("h", allocate_once=False), empty, WEB, None)
-    assert isinstance(answer, Refused)
-    assert answer.waiting

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from headroom.core.actions import (
     Action,
     Bind,
@@ -18,9 +20,6 @@ from headroom.core.handover import (
     finish_gate,
     grow,
     latch_free_room,
-    latch_only,
-    latches_for,
-    one_after_another,
     out_of_the_way,
     put_back,
     shrink,
@@ -51,7 +50,7 @@ def only(sequence: Sequence, kind: type[Action]) -> list[Action]:
 
 
 def through(*claims: Claim, one_each: bool = False) -> Sequence:
-    return through_latch(claims, latches_for(claims, "home", one_each))
+    return through_latch(claims, "home", one_each)
 
 
 def latch_of(sequence: Sequence) -> CreateLatch:
@@ -125,9 +124,7 @@ def test_owners_of_one_hold_replace_its_guardian_once() -> None:
     room = hold("h", cpu=4, allocate_once=False)
     guardian = pod("guardian-of-h", cpu=4, node="a")
     owners = [pod("p", cpu=1), pod("q", cpu=2)]
-    claims = one_after_another([(owner, Offer(room, guardian, EMPTY)) for owner in owners])
-    assert [offer.kept for _, offer in claims] == [resources(cpu=3), resources(cpu=1)]
-    sequence = through(*claims)
+    sequence = through(*((owner, Offer(room, guardian, EMPTY)) for owner in owners))
     assert kinds(sequence)[2:] == [["DeletePod"], ["Bind", "Bind", "CreateGuardian"]]
     assert latch_of(sequence).requests == resources(cpu=4)
     (smaller,) = only(sequence, CreateGuardian)
@@ -138,16 +135,24 @@ def test_owners_of_one_hold_replace_its_guardian_once() -> None:
 
 def test_a_spare_latch_is_moved_instead_of_made() -> None:
     spare = pod("spare", cpu=2, namespace="home")
-    (latch,) = latches_for([claim("p")], "home")
-    sequence = through_latch([claim("p")], [latch], {latch.key: spare})
+    spares = {resources(cpu=2): [spare]}
+    sequence = through_latch([claim("p")], "home", spares=lambda size: iter(spares[size]))
     assert kinds(sequence) == [["MoveLatch"], ["DeletePod"], ["Bind"]]
     (move,) = only(sequence, MoveLatch)
     assert isinstance(move, MoveLatch)
     assert (move.key, move.uid, move.node) == (spare.key, spare.uid, "a")
 
 
+def test_a_spare_latch_is_moved_once() -> None:
+    spare = pod("spare", cpu=1, namespace="home")
+    claims = (claim("p", cpu=2), claim("q", cpu=2))
+    alike = [(owner, replace(offer, kept=EMPTY)) for owner, offer in claims]
+    sequence = through_latch(alike, "home", scarce=True, spares=lambda _: iter((spare,)))
+    assert kinds(sequence)[:2] == [["CreateLatch"], ["Nominate", "MoveLatch"]]
+
+
 def test_an_owner_larger_than_its_guardian_gets_a_latch_as_large_as_itself() -> None:
-    sequence = latch_only([claim("p", cpu=3)], latches_for([claim("p", cpu=3)], "home"))
+    sequence = through(claim("p", cpu=3))
     assert kinds(sequence) == [["CreateLatch"], ["Nominate"]]
     assert latch_of(sequence).requests == resources(cpu=3)
 

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from headroom.core.claims import Offer
-from headroom.core.doors.next_handover import NodeQueue, ParkedClaim, Pause, next_handover
+from headroom.core.doors.next_handover import (
+    NodeQueue,
+    ParkedClaim,
+    Pause,
+    left_for_others,
+    next_handover,
+)
 from headroom.core.resources import EMPTY, Resources
 from tests.builders import hold, pod
 
@@ -13,7 +21,8 @@ def parked(
 ) -> ParkedClaim:
     guardian = pod(f"guardian-of-{name}", cpu=1, node="a")
     owner = pod(name, cpu=cpu)
-    return ParkedClaim((owner, Offer(hold(name), guardian, kept)), door, owner, ready)
+    claim = owner, Offer(hold(name), guardian, kept)
+    return ParkedClaim(claim, door, owner, door, guardian, mounted=ready)
 
 
 P, Q, R = parked("p", 1), parked("q", 2), parked("r", 1)
@@ -28,6 +37,25 @@ def test_who_waits_for_volumes_is_passed_by() -> None:
     late = parked("late", 2, ready=False)
     assert next_handover(NodeQueue((late, P))) == (P,)
     assert next_handover(NodeQueue((late,))) is None
+
+
+def test_a_claim_is_decided_anew_when_its_owner_or_its_guardian_is_another() -> None:
+    assert (P.owner, P.stands) == (P.claim[0], True)
+    assert replace(P, pod=pod("p", uid="other")).owner is None
+    assert replace(P, at_door=0).owner is None
+    late = replace(Q, mounted=False)
+    assert (late.ready, late.owner) == (False, None)
+    assert replace(late, guardian=pod("another", node="a")).ready
+
+
+def test_what_is_left_is_for_others_at_our_scheduler_only() -> None:
+    rest = Resources({"cpu": 500})
+    room = hold("h", allocate_once=False)
+    claim = pod("p", cpu=0), Offer(room, pod("g", cpu=1, node="a"), rest)
+    assert left_for_others([claim], door=2, scarce=False) == rest
+    assert left_for_others([claim], door=1, scarce=False) is None
+    assert left_for_others([claim], door=2, scarce=True) is None
+    assert left_for_others([Q.claim], door=2, scarce=False) is None
 
 
 def test_who_needs_free_room_goes_alone_in_turn() -> None:

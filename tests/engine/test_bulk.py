@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
+
+import pytest
 
 from headroom.core.actions import CreateGuardian, DeletePod
 from headroom.core.holds import LOCKED, PREEMPTIBLE
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence
+from headroom.core.pod_memory import NOTHING, PodMemory
 from headroom.core.sizes.replicas import Replicas
+from headroom.engine.memories import Memories
 from tests.builders import node, pod
 from tests.core.headroom_builder import headroom
 from tests.engine.play import Play
@@ -104,3 +109,40 @@ def test_pods_that_never_come_do_not_keep_slots_from_being_held() -> None:
         play.toy.remove(play.pod(each.key.name))
     play.run(20)
     assert sum(bool(each.node) for each in play.ours("guardian")) == 4
+
+
+class CountedMemories(Memories[PodMemory]):
+    """Memories of pods that count how often each pod is looked at."""
+
+    def __init__(self, before: Memories[PodMemory]) -> None:
+        super().__init__(NOTHING)
+        self.update(before)
+        self.looks: Counter[str] = Counter()
+
+    def __getitem__(self, name: str) -> PodMemory:
+        self.looks[name] += 1
+        return super().__getitem__(name)
+
+
+@pytest.mark.parametrize("many", [50, 1500])
+def test_pods_that_were_looked_at_are_left_alone_when_others_come(many: int) -> None:
+    play = full()
+    play.put(*(pod(f"large-{number:03}", 9, priority=0) for number in range(many)))
+    play.plan()
+    ledger = play.engine.ledger
+    counted = ledger.pod_memory = CountedMemories(ledger.pod_memory)
+    play.put(*burst(2))
+    assert deletes(play.plan()) == [2]
+    looked_at = [uid for uid in counted.looks if uid.startswith("uid-of-large")]
+    assert looked_at == []
+
+
+def test_pods_that_wait_cost_nothing_where_no_slot_is_preemptible() -> None:
+    play = full(mode=LOCKED)
+    play.put(*burst(50, cpu=9))
+    play.plan()
+    ledger = play.engine.ledger
+    counted = ledger.pod_memory = CountedMemories(ledger.pod_memory)
+    play.put(pod("one-more", 9, priority=0))
+    play.plan()
+    assert [uid for uid in counted.looks if uid.startswith("uid-of-burst")] == []

@@ -12,6 +12,10 @@ def slot(name: str, on: str, cpu: int = 500) -> Pod:
     return pod(name, cpu, node=on, priority=-10)
 
 
+def left_out(alone: Pod) -> BurstDecision:
+    return BurstDecision((), {}, {}, (alone,))
+
+
 def ask(state: ClusterState, *burst: Pod, **parts: tuple[Pod, ...]) -> BurstDecision:
     guardians: dict[str, tuple[Pod, ...]] = {}
     for name in ("a", "b"):
@@ -37,9 +41,8 @@ def test_the_state_is_as_before() -> None:
 
 def test_what_others_have_is_left_to_kube_scheduler() -> None:
     state = cluster(node("a", 1000), slot("one", "a", 200), pod("other", 800, node="a"))
-    assert ask(state, pod("p", 500)) == BurstDecision((), {})
-    assert ask(state, pod("p", 100, priority=-20)) == BurstDecision((), {})
-    assert ask(state, pod("p", 100, preempts=False)) == BurstDecision((), {})
+    for alone in (pod("p", 500), pod("p", 100, priority=-20), pod("p", 100, preempts=False)):
+        assert ask(state, alone) == left_out(alone)
 
 
 def test_room_that_was_made_is_not_made_again() -> None:
@@ -47,5 +50,20 @@ def test_room_that_was_made_is_not_made_again() -> None:
     state = cluster(node("a", 1000), going)
     served = (pod("first", 600), "a")
     view = BurstView((pod("second", 600),), (served,), (going,), {})
-    assert decide(view, state) == BurstDecision((), {})
+    assert decide(view, state) == left_out(pod("second", 600))
     assert decide(BurstView((pod("second", 600),), (), (going,), {}), state).released == ()
+
+
+def test_of_pods_that_are_alike_only_the_first_is_left_out() -> None:
+    state = cluster(node("a", 1000), slot("one", "a", 200), pod("other", 800, node="a"))
+    alike = [pod(f"p-{number}", 500) for number in range(3)]
+    assert ask(state, *alike) == left_out(alike[0])
+
+
+def test_free_room_is_told_as_well() -> None:
+    state = cluster(node("a", 1000), slot("one", "a", 600))
+    decision = ask(state, pod("small", 300), pod("large", 600))
+    assert (decision.free, decision.rooms) == (
+        {pod("small", 1).key: "a"},
+        {pod("large", 1).key: "a"},
+    )

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from headroom.core.allocation import kept_beside
 from headroom.core.hold_order import affinity_refusal
 from headroom.core.holds import Hold, OwnerUse
 from headroom.core.names import (
@@ -73,6 +72,11 @@ class Search:
     offer: Offer | None
     refused: tuple[Refused, ...] = ()
     problem: str = ""
+
+    @property
+    def begins_anew(self) -> Parent | None:
+        """The hold that the pod was about to get, if it will be offered again in a moment."""
+        return next((each.parent for each in self.refused if each.failed), None)
 
     @property
     def on_its_way(self) -> bool:
@@ -154,20 +158,3 @@ def standing_refusal(
         unwanted = affinity_refusal(pod, hold, around)
         return Refused(hold.parent, unwanted) if unwanted is not None else None
     return Refused(hold.parent, reason)
-
-
-def consider(hold: Hold, guardian: Pod | None, pod: Pod, unfit: str | None) -> Offer | Refused:
-    """Offer a hold whose rules allow the pod, if its room is there and the pod fits.
-
-    `unfit` says why the pod would not fit on the guardian's node even without the guardian.
-    """
-    if guardian is None or not guardian.node:
-        return Refused(hold.parent, "its room is not held yet", waiting=True)
-    if unfit is not None:
-        return Refused(hold.parent, f"on {guardian.node}: {unfit}")
-    left = guardian.requests
-    if not (
-        hold.allocate_once or pod.wish.needs_hold or any(name in left for name in pod.requests)
-    ):
-        return Refused(hold.parent, "nothing that the pod asks for is left in it", waiting=True)
-    return Offer(hold, guardian, kept_beside(hold, left, pod.requests))

@@ -10,7 +10,7 @@ stands nominated before the guardian is deleted keeps the room from everyone els
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Sequence as Seq
 
 from headroom.core.actions import (
@@ -36,7 +36,25 @@ from headroom.core.resources import EMPTY, Resources
 from headroom.core.subjects import Subject, hold_subject, node_subject, pod_subject
 
 Claim = tuple[Pod, Offer]
-NO_SPARES: Mapping[Key, Pod] = {}
+Lot = tuple[tuple[Pod, ...], Offer]
+"""The owners of one hold, and the offer to the last of them."""
+Spares = Callable[[Resources], Iterator[Pod]]
+"""Latches of a size that have done their work, and may be moved to another handover."""
+
+
+def no_spares(_: Resources) -> Iterator[Pod]:
+    return iter(())
+
+
+def is_quick(claim: Claim, scarce: bool = False) -> bool:
+    """Whether an owner, and what stays held, need nothing but the room of the guardian.
+
+    Where places for pods are `scarce`, the owner takes the place of the guardian, and who keeps the
+    rest of the hold needs another one.
+    """
+    pod, offer = claim
+    within = (pod.requests + offer.kept).fits_in(offer.guardian.requests)
+    return within and not (scarce and offer.kept)
 
 
 def ungate(pod: Pod) -> Ungate:
@@ -58,9 +76,7 @@ def through_gate(claims: Seq[Claim], latches: str, rivals: Seq[Pod] = ()) -> Seq
     """
     node = claims[0][1].node
     latched = [
-        _latch(latches, offer.hold.parent, node, offer.kept, (pod.uid,), (_line(pod, offer),))
-        for pod, offer in claims
-        if offer.kept
+        _latch_of([(pod, offer)], offer.kept, latches) for pod, offer in claims if offer.kept
     ]
     nominations: list[Action] = [Nominate(latch.key, "", node) for latch in latched]
     nominations += [Nominate(pod.key, pod.uid, node, offer.hold.parent) for pod, offer in claims]
@@ -90,88 +106,83 @@ def finish_gate(owners: Seq[tuple[Pod, Pod | None]], rivals: Seq[Pod] = ()) -> S
     return Sequence(Work.DOOR1_FINISH, subjects, (*first, tuple(ungate(pod) for pod, _ in owners)))
 
 
-def one_after_another(claims: Seq[Claim]) -> list[Claim]:
+def through_latch(
+    claims: Seq[Claim], latches: str, scarce: bool = False, spares: Spares = no_spares
+) -> Sequence:
+    """Door 2, for owners that go to one node together, under latches made for them.
+
+    The guardian of a reusable hold is replaced once for all of its owners. A spare latch that takes
+    the place of one of the right size saves a write before the owners are bound, and two after.
+
+    An owner that also needs free room of the node goes alone, and this is then the first half:
+    cycles of kube-scheduler that began before may still take that room. The rest happens when the
+    latches have stood for a while and the owner is seen to fit still.
+    """
+    claims, lots = _in_turn(claims)
+    node = claims[0][1].node
+    quick = is_quick(claims[0], scarce)
+    made: list[CreateLatch] = []
+    moved: dict[Key, MoveLatch] = {}
+    for latch in _latches_for(claims, lots, latches, one_each=scarce):
+        found = spares(latch.requests) if quick else ()
+        spare = next((each for each in found if each.key not in moved), None)
+        if spare is None:
+            made.append(latch)
+        else:
+            move = MoveLatch(spare.key, spare.uid, latch.parent, node, latch.claims)
+            moved[spare.key] = move
+    subjects = _subjects(claims, [*(latch.key for latch in made), *moved])
+    stand = _stand(made, tuple(moved.values()))
+    if not quick:
+        return Sequence(Work.DOOR2_SLOW, subjects, stand)
+    deletes = tuple(DeletePod(offer.guardian.key, offer.guardian.uid) for _, offer in lots)
+    binds = tuple(
+        Bind(pod.key, pod.uid, node, offer.hold.parent if offer.claims else None)
+        for pod, offer in claims
+    )
+    keeps = tuple(_smaller_guardian(pods, offer) for pods, offer in lots if offer.kept)
+    return Sequence(Work.DOOR2, subjects, (*stand, deletes, (*binds, *keeps)))
+
+
+def _in_turn(claims: Seq[Claim]) -> tuple[list[Claim], list[Lot]]:
     """The same claims, each owner of a reusable hold with what those before it leave.
 
-    The last of a hold says what stays held of it.
+    Then the owners of each hold, with the offer to the last, which says what stays held of it.
     """
-    left: dict[str, Resources] = {}
     told: list[Claim] = []
+    lots: dict[str, Lot] = {}
     for pod, offer in claims:
         parent = offer.hold.parent.identity
+        pods, last = lots.get(parent, ((), None))
         if offer.claims and not offer.hold.allocate_once and not offer.crowded:
-            before = left.get(parent, offer.guardian.requests)
+            before = last.kept if last is not None else offer.guardian.requests
             offer = replace(offer, kept=kept_beside(offer.hold, before, pod.requests))
-            left[parent] = offer.kept
         told.append((pod, offer))
-    return told
+        lots[parent] = (*pods, pod), offer
+    return told, list(lots.values())
 
 
-def latches_for(claims: Seq[Claim], latches: str, one_each: bool = False) -> list[CreateLatch]:
+def _latches_for(
+    claims: Seq[Claim], lots: Seq[Lot], latches: str, one_each: bool
+) -> Iterator[CreateLatch]:
     """The latches of a handover: one for all owners or, with `one_each`, one for each.
 
     kube-scheduler counts every latch as one pod. Where places for pods are scarce there are as many
     latches as pods will come: the owners, and a guardian for what stays held of each hold.
     Together they are as large as the guardians, or as what comes in their place if that is more.
     """
-    if one_each:
-        return [latch for pods, offer in _by_hold(claims) for latch in _each(pods, offer, latches)]
-    before, after = zip(*(_before_and_after(*each) for each in _by_hold(claims)), strict=True)
-    size = sum(before, EMPTY).largest(sum(after, EMPTY))
-    whom = [pod.uid for pod, _ in claims]
-    lines = tuple(_line(pod, offer) for pod, offer in claims)
-    first = claims[0][1]
-    return [_latch(latches, first.hold.parent, first.node, size, whom, lines)]
-
-
-def _before_and_after(pods: Seq[Pod], offer: Offer) -> tuple[Resources, Resources]:
-    return offer.guardian.requests, sum((pod.requests for pod in pods), offer.kept)
-
-
-def _each(pods: Seq[Pod], offer: Offer, latches: str) -> list[CreateLatch]:
-    """One latch for each owner of one hold, and one for what stays held of it."""
-    parent, node = offer.hold.parent, offer.node
-    before, after = _before_and_after(pods, offer)
-    unused = before.minus(after)
-    made = []
-    for number, pod in enumerate(pods):
-        size = pod.requests if number else pod.requests + unused
-        made.append(_latch(latches, parent, node, size, (pod.uid,), (_line(pod, offer),)))
-    if offer.kept:
-        last = pods[-1]
-        whom, line = (last.uid, "rest"), _line(last, offer)
-        made.append(_latch(latches, parent, node, offer.kept, whom, (line,)))
-    return made
-
-
-def through_latch(
-    claims: Seq[Claim], latches: Seq[CreateLatch], spares: Mapping[Key, Pod] = NO_SPARES
-) -> Sequence:
-    """Door 2, for owners that go to one node together, under the latches made for them.
-
-    Owners of one reusable hold come `one_after_another`; its guardian is replaced once for all.
-    A spare latch that takes the place of one of the right size saves a write before the owners are
-    bound, and two after.
-    """
-    node = claims[0][1].node
-    moved = [
-        MoveLatch(spares[latch.key].key, spares[latch.key].uid, latch.parent, node, latch.claims)
-        for latch in latches
-        if latch.key in spares
-    ]
-    made = [latch for latch in latches if latch.key not in spares]
-    holds = _by_hold(claims)
-    deletes = tuple(DeletePod(offer.guardian.key, offer.guardian.uid) for _, offer in holds)
-    binds = tuple(
-        Bind(pod.key, pod.uid, node, offer.hold.parent if offer.claims else None)
-        for pod, offer in claims
-    )
-    keeps = tuple(_smaller_guardian(pods, offer) for pods, offer in holds if offer.kept)
-    return Sequence(
-        Work.DOOR2,
-        _subjects(claims, [*(latch.key for latch in made), *(each.key for each in moved)]),
-        (*_stand(made, moved), deletes, (*binds, *keeps)),
-    )
+    before = [offer.guardian.requests for _, offer in lots]
+    after = [sum((pod.requests for pod in pods), offer.kept) for pods, offer in lots]
+    if not one_each:
+        yield _latch_of(claims, sum(before, EMPTY).largest(sum(after, EMPTY)), latches)
+        return
+    for (pods, offer), had, has in zip(lots, before, after, strict=True):
+        unused = had.minus(has)
+        for number, pod in enumerate(pods):
+            size = pod.requests if number else pod.requests + unused
+            yield _latch_of([(pod, offer)], size, latches)
+        if offer.kept:
+            yield _latch_of([(pods[-1], offer)], offer.kept, latches, "rest")
 
 
 def _stand(made: Seq[CreateLatch], moved: Seq[MoveLatch] = ()) -> tuple[tuple[Action, ...], ...]:
@@ -184,15 +195,6 @@ def _stand(made: Seq[CreateLatch], moved: Seq[MoveLatch] = ()) -> tuple[tuple[Ac
     return (creates, nominates) if creates else (nominates,)
 
 
-def _by_hold(claims: Seq[Claim]) -> list[tuple[list[Pod], Offer]]:
-    """The owners of each hold, with the offer to the last of them."""
-    found: dict[str, tuple[list[Pod], Offer]] = {}
-    for pod, offer in claims:
-        parent = offer.hold.parent.identity
-        found[parent] = ([*found[parent][0], pod] if parent in found else [pod], offer)
-    return list(found.values())
-
-
 def _smaller_guardian(pods: Iterable[Pod], offer: Offer) -> CreateGuardian:
     """What keeps the rest of a hold beside its new owners, in its resources and host ports."""
     ports = ports_beside(offer.guardian.placement.ports, pods)
@@ -201,20 +203,11 @@ def _smaller_guardian(pods: Iterable[Pod], offer: Offer) -> CreateGuardian:
     )
 
 
-def latch_only(claims: Seq[Claim], latches: Seq[CreateLatch]) -> Sequence:
-    """The first half of door 2, for an owner that also needs free room of the node.
-
-    Cycles of kube-scheduler that began before may still take that free room, so the rest happens
-    when the latches have stood for a while and the owner is seen to fit still.
-    """
-    keys = [latch.key for latch in latches]
-    return Sequence(Work.DOOR2_SLOW, _subjects(claims, keys), _stand(latches))
-
-
 def latch_before(pod: Pod, offer: Offer, latches: str) -> Sequence:
     """Stand a latch where others have to give way for an owner, before they know of it."""
     claims = [(pod, offer)]
-    return replace(latch_only(claims, latches_for(claims, latches)), work=Work.PREEMPT)
+    made = list(_latches_for(claims, [((pod,), offer)], latches, one_each=False))
+    return Sequence(Work.PREEMPT, _subjects(claims, [each.key for each in made]), _stand(made))
 
 
 def latch_free_room(pod: Pod, node: str, latches: str) -> Sequence:
@@ -273,10 +266,15 @@ def without_ports_of(seated: Seq[Pod], hold: Hold, sequence: Sequence | None) ->
     return replace(sequence, steps=steps)
 
 
-def _line(pod: Pod, offer: Offer) -> tuple[str, str]:
-    parent = offer.hold.parent
-    how = f" {PREEMPTS}" if offer.preempts else ""
-    return f"{pod.key}/{pod.uid}", f"{parent} {parent.uid}{how}" if offer.claims else ""
+def _latch_of(claims: Seq[Claim], size: Resources, latches: str, *also: str) -> CreateLatch:
+    """A latch for owners, which says who was to get which hold."""
+    lines = []
+    for pod, offer in claims:
+        parent, how = offer.hold.parent, f" {PREEMPTS}" if offer.preempts else ""
+        hold = f"{parent} {parent.uid}{how}" if offer.claims else ""
+        lines.append((f"{pod.key}/{pod.uid}", hold))
+    first, whom = claims[0][1], [pod.uid for pod, _ in claims]
+    return _latch(latches, first.hold.parent, first.node, size, (*whom, *also), tuple(lines))
 
 
 def _latch(

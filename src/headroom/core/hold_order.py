@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from headroom.core.amounts import format_amount
 from headroom.core.holds import Hold
-from headroom.core.objects import NO_LABELS, Node, Pod, Taint, Wish
+from headroom.core.objects import NO_LABELS, Node, Pod, Taint, Toleration, Wish
 from headroom.core.resources import Resources
 from headroom.core.selection import term_matches, tolerated, untolerated
 
@@ -31,48 +31,46 @@ def affinity_refusal(pod: Pod, hold: Hold, around: Mapping[str, str] = NO_LABELS
         return wish.problem
     if wish.shuns:
         return "the pod uses no holds (label reservation-ignored)"
-    if wish.name:
-        if wish.name != hold.parent.name:
-            return f"the pod asks for {wish.name}"
-        return _inexact(pod, hold)
-    return (
-        _closed(pod, hold)
-        or _unwanted(wish, hold, {**around, **hold.labels})
-        or _inexact(pod, hold)
-    )
+    if wish.name and wish.name != hold.parent.name:
+        return f"the pod asks for {wish.name}"
+    if not wish.name:
+        closed = hold.unschedulable or hold.taints
+        why = _closed(wish, hold, pod.placement.tolerations) if closed else None
+        why = why or _unwanted(wish, hold, around)
+        if why is not None:
+            return why
+    return _inexact(wish, hold, pod.requests) if wish.exact else None
 
 
-def _closed(pod: Pod, hold: Hold) -> str | None:
-    wish = pod.wish
+def _closed(wish: Wish, hold: Hold, own: tuple[Toleration, ...]) -> str | None:
+    """Why a hold is closed to a pod with this wish; `own` are the tolerations of the pod itself."""
     if hold.unschedulable and not tolerated(CLOSED, wish.tolerations):
         return "it takes no new owners (spec.unschedulable)"
-    tolerations = wish.tolerations
-    if not wish.needs_hold:
-        if not hold.terms.binds_all:
-            return None
-        tolerations = pod.placement.tolerations
-    taint = untolerated(hold.taints, tolerations)
+    if not wish.needs_hold and not hold.terms.binds_all:
+        return None
+    taint = untolerated(hold.taints, wish.tolerations if wish.needs_hold else own)
     if taint is None:
         return None
     return f"the pod does not tolerate its taint {{{taint.key}: {taint.value}}}"
 
 
-def _unwanted(wish: Wish, hold: Hold, labels: Mapping[str, str]) -> str | None:
+def _unwanted(wish: Wish, hold: Hold, around: Mapping[str, str]) -> str | None:
+    if not wish.selector and wish.terms is None:
+        return None
+    labels = {**around, **hold.labels}
     for key, value in wish.selector:
         if labels.get(key) != value:
             return f"the pod wants a hold with the label {key}={value}"
-    if wish.terms is None:
-        return None
     # Terms are written as for nodes; a field in them means the name of the hold.
     seen = Node(hold.parent.name, labels=labels)
-    if any(term_matches(term, seen) for term in wish.terms):
+    if wish.terms is None or any(term_matches(term, seen) for term in wish.terms):
         return None
     return "its labels do not match the pod's reservation affinity"
 
 
-def _inexact(pod: Pod, hold: Hold) -> str | None:
-    room, asked = hold.template.pod.requests, pod.requests
-    for name in pod.wish.exact:
+def _inexact(wish: Wish, hold: Hold, asked: Resources) -> str | None:
+    room = hold.template.pod.requests
+    for name in wish.exact:
         if room[name] != asked[name]:
             has, wants = (format_amount(name, amount[name]) for amount in (room, asked))
             return f"the pod wants exactly its {wants} {name}, the hold has {has}"

@@ -23,7 +23,7 @@ from headroom.core.names import (
     ROLE_LABEL,
     ROLE_LATCH,
 )
-from headroom.core.objects import Key, Pod
+from headroom.core.objects import Key, Placement, Pod
 from headroom.core.owners import EVERYWHERE, pod_keys, reach
 from headroom.core.plan import LAUNCHED_WORK, Sequence, Work
 from headroom.core.pod_memory import NOTHING, PodMemory
@@ -58,6 +58,7 @@ class By(StrEnum):
     CLAIMANT = "claimant"  # pods with a claim, by hold
     ARRIVING = "arriving"  # owners with a claim that kube-scheduler is to place, by node
     PENDING = "pending"  # pods that kube-scheduler has still to place; all, by nothing
+    BURST = "burst"  # the same, by their shape and the room that a burst has for them
     PREEMPTING = "preempting"  # those of them that it has nominated; all, by nothing
     RIVAL = "rival"  # refused pods that wait for any room, by their kind: see `fences`
     GIVEN_UP = "given up"  # guardians that go for a burst; all, by nothing
@@ -86,6 +87,16 @@ class By(StrEnum):
     MAKING = "making"  # guardians that are being made for kube-scheduler to place, by only node
     BINDING = "binding"  # guardians that we are binding, by node
     TAKE_BACK = "take back"  # claims that are being taken back, by node
+
+
+class BurstGroup(NamedTuple):
+    """Pods that a burst may place alike, and the node where it has room for them, if any."""
+
+    requests: Resources
+    placement: Placement
+    priority: int
+    preempts: bool
+    room: str = ""
 
 
 class Entry(NamedTuple):
@@ -202,12 +213,18 @@ def pod_entries(
             found += [Entry(By.RELEASED, whole) for whole in memory.ahead.wholes]
         if claim is None and _is_pending(pod):
             found.append(Entry(By.PENDING))
+            found.append(Entry(By.BURST, burst_group(pod, memory.room_on)))
             found += [Entry(By.PREEMPTING)] if pod.nominated else []
     if pod.unschedulable_since is not None and is_rival(pod):
         found.append(Entry(By.RIVAL, rival_kind(pod)))
     if memory.given_up:
         found.append(Entry(By.GIVEN_UP))
     return tuple(found)
+
+
+def burst_group(pod: Pod, room: str = "") -> BurstGroup:
+    """The group of a pod that kube-scheduler has still to place."""
+    return BurstGroup(pod.requests, pod.placement, pod.priority, pod.preempts, room)
 
 
 def _is_pending(pod: Pod) -> bool:

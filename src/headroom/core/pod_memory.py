@@ -29,9 +29,8 @@ class PodMemory:
     ahead: Ahead | None = None  # it goes on without a hold, and before its guardians
     denied: str = ""  # a write to it that is part of a handover was forbidden
     refusal: Refusal | None = None  # its claim is to be taken back
-    room_on: str = ""  # where a burst makes room for it
+    room_on: str = ""  # where a burst has room for it
     room_until: datetime | None = None  # it has to be there by then
-    burst_after: datetime | None = None  # it is not looked at as part of a burst before
     given_up: bool = False  # a guardian that goes for a burst
     retry_at: datetime | None = None  # when to look whether kube-scheduler still leaves it alone
     retries: int = 0  # how often we had kube-scheduler look again

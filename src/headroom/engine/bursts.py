@@ -7,17 +7,17 @@ decides about pods that kube-scheduler then leaves alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from datetime import datetime, timedelta
+from itertools import islice
 
 from headroom.core.actions import DeletePod
+from headroom.core.fast_replace import replace
 from headroom.core.holds import PREEMPTIBLE
-from headroom.core.index_entries import By
+from headroom.core.index_entries import BurstGroup, By, burst_group
 from headroom.core.latches import kept_for
 from headroom.core.objects import Key, Pod
-from headroom.core.plan import Sequence, Work
-from headroom.core.pod_memory import PodMemory
+from headroom.core.plan import Sequence, Work, earliest
 from headroom.core.subjects import BURST, RETRIES, hold_subject, pod_subject
 from headroom.core.waits import scheduler_retries
 from headroom.engine.ledger import Ledger
@@ -32,21 +32,26 @@ PATIENCE = timedelta(seconds=5)
 
 
 def look_at_burst(ledger: Ledger, now: datetime) -> Iterator[Sequence]:
-    """Give up the slots that stand in a burst's way."""
-    for pod, memory in _pending(ledger):
-        if memory.room_until is not None and memory.room_until <= now:
-            ledger.pod_memory[pod.uid] = replace(memory, room_on="", room_until=None)
+    """Give up the slots that stand in a burst's way.
+
+    A group of pods for which there was no room pauses as a whole: only its first pod was tried.
+    """
+    for pod in tuple(_served(ledger)):
+        if (until := ledger.pod_memory[pod.uid].room_until) is not None and until <= now:
+            _note_room(ledger, pod, "", None)
             expect_no_more(ledger, pod_subject(pod.key))
-    waiting = [pod for pod, memory in _pending(ledger) if _is_new(pod, memory, now)]
-    modes = (headroom.mode for headroom in ledger.slots.headrooms.values())
-    if len(waiting) >= ledger.policy.burst_at and PREEMPTIBLE in modes:
-        view = burst_view(ledger, waiting)
-        decision = decide(view, ledger.state)
-        _remember(ledger, view.burst, decision, now)
-        if decision.released:
-            yield _release(ledger, decision.released)
-    times = (time for _, each in _pending(ledger) for time in (each.room_until, each.burst_after))
-    soonest = min((time for time in times if time is not None and time > now), default=None)
+    pauses = ledger.burst_pauses
+    for group in [each for each, until in pauses.items() if until <= now]:
+        del pauses[group]
+    if any(each.mode == PREEMPTIBLE for each in ledger.slots.headrooms.values()):
+        waiting = _most_urgent(ledger)
+        if len(waiting) >= ledger.policy.burst_at:
+            decision = decide(burst_view(ledger, waiting), ledger.state)
+            _remember(ledger, waiting, decision, now + PATIENCE)
+            if decision.released:
+                yield _release(ledger, decision.released)
+    rooms = (ledger.pod_memory[pod.uid].room_until for pod in _served(ledger))
+    soonest = earliest(*rooms, *pauses.values())
     if soonest is not None:  # The first pod has waited for too long by then.
         ledger.agenda.later(BURST, soonest)
 
@@ -73,35 +78,48 @@ def look_at_retries(ledger: Ledger, now: datetime) -> Iterator[Sequence]:
         yield scheduler_retries.wake(decision.node, parent, ledger.policy.namespace)
 
 
-def burst_view(ledger: Ledger, waiting: Iterable[Pod]) -> BurstView:
+def burst_view(ledger: Ledger, waiting: tuple[Pod, ...]) -> BurstView:
     """The pods that wait, and the slots in their way, as they are now."""
     given_up = tuple(ledger.having(By.GIVEN_UP, ""))
     return BurstView(
-        tuple(sorted(waiting, key=_urgency)[:MOST_PODS]),
-        tuple((pod, memory.room_on) for pod, memory in _pending(ledger) if memory.room_on),
+        waiting,
+        tuple((pod, ledger.pod_memory[pod.uid].room_on) for pod in _served(ledger)),
         tuple(guardian for guardian in given_up if guardian.occupies_node),
         _guardians(ledger),
     )
 
 
-def _pending(ledger: Ledger) -> list[tuple[Pod, PodMemory]]:
-    return [(pod, ledger.pod_memory[pod.uid]) for pod in ledger.having(By.PENDING, "")]
+def _served(ledger: Ledger) -> Iterator[Pod]:
+    """Pods for which a burst has room."""
+    groups = (group for group in ledger.index.all(By.BURST) if group.room)
+    return (pod for group in groups for pod in ledger.having(By.BURST, group))
 
 
-def _is_new(pod: Pod, memory: PodMemory, now: datetime) -> bool:
-    tried = memory.burst_after
-    return not memory.room_on and not pod.nominated and (tried is None or tried <= now)
+def _most_urgent(ledger: Ledger) -> tuple[Pod, ...]:
+    """The pods of which a burst may consist: by priority, then those who came first."""
+    known = (group for group in ledger.index.all(By.BURST) if not group.room)
+    groups = sorted((each for each in known if each not in ledger.burst_pauses), key=_urgency)
+    pods = (pod for group in groups for pod in ledger.having(By.BURST, group) if not pod.nominated)
+    return tuple(islice(pods, MOST_PODS))
 
 
-def _remember(ledger: Ledger, burst: Iterable[Pod], decision: BurstDecision, now: datetime) -> None:
-    again = now + PATIENCE
+def _note_room(ledger: Ledger, pod: Pod, room: str, until: datetime | None) -> None:
+    memory = replace(ledger.pod_memory[pod.uid], room_on=room, room_until=until)
+    ledger.pod_memory[pod.uid] = memory
+    file_pod(ledger, pod, waits=False)
+
+
+def _remember(
+    ledger: Ledger, burst: tuple[Pod, ...], decision: BurstDecision, until: datetime
+) -> None:
     for pod in burst:
-        node = decision.rooms.get(pod.key, "")
-        memory = replace(ledger.pod_memory[pod.uid], burst_after=again)
-        if node:
-            memory = replace(memory, room_on=node, room_until=again)
-            expect(ledger, pod_subject(pod.key), node)
-        ledger.pod_memory[pod.uid] = memory
+        made, free = decision.rooms.get(pod.key, ""), decision.free.get(pod.key, "")
+        if made or free:
+            _note_room(ledger, pod, made or free, until)
+        if made:
+            expect(ledger, pod_subject(pod.key), made)
+    for pod in decision.left_out:
+        ledger.burst_pauses[burst_group(pod)] = until
     for guardian in decision.released:
         memory = replace(ledger.pod_memory[guardian.uid], given_up=True)
         ledger.pod_memory[guardian.uid] = memory
@@ -131,5 +149,5 @@ def _size(guardian: Pod) -> tuple[int, int, Key]:
     return guardian.priority, -sum(guardian.requests.values()), guardian.key
 
 
-def _urgency(pod: Pod) -> tuple[int, Key]:
-    return -pod.priority, pod.key
+def _urgency(group: BurstGroup) -> int:
+    return -group.priority

@@ -7,22 +7,21 @@ pods that may not be beside it go elsewhere.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
-from headroom.core.actions import CreateLatch
+from headroom.core.actions import MoveLatch
 from headroom.core.claims import Offer
 from headroom.core.demand.volume_constraints import is_mounted
-from headroom.core.doors.next_handover import NodeQueue, ParkedClaim, Pause, is_quick, next_handover
-from headroom.core.handover import (
-    Claim,
-    latch_only,
-    latches_for,
-    nominate_only,
-    one_after_another,
-    through_gate,
-    through_latch,
+from headroom.core.doors.next_handover import (
+    NodeQueue,
+    ParkedClaim,
+    Pause,
+    left_for_others,
+    next_handover,
 )
+from headroom.core.fast_replace import replace
+from headroom.core.handover import Claim, is_quick, nominate_only, through_gate, through_latch
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By, Entry
 from headroom.core.objects import Key, Pod
@@ -45,10 +44,9 @@ def park(ledger: Ledger, pod: Pod, offer: Offer) -> None:
     ledger.parked[pod.key] = pod, offer
     where = Entry(By.PARKED, offer.node), Entry(By.RESERVED, parent)
     ledger.parked_by.put(pod.key, where)
-    left = left_beside(ledger, offer.hold)
     if offer.hold.allocate_once:
         ledger.open.take(parent)
-    elif left is not None:
+    elif (left := left_beside(ledger, offer.hold)) is not None:
         ledger.open.put(offer.hold, left)  # Nobody is woken: it was there for all before.
     else:
         ledger.shelve(offer.hold, None)  # What is left will be there for the next.
@@ -124,88 +122,62 @@ def node_queue(ledger: Ledger, node: str) -> NodeQueue:
 
 
 def _parked(ledger: Ledger, claim: Claim) -> ParkedClaim:
-    """A claim as it is now.
-
-    One whose volumes have still to be bound waits, and its hold is kept for it until then. Not once
-    the guardian that it was to replace is another: then all is decided anew.
-    """
+    """A claim as it is now."""
     pod, offer = claim
     known, hold = ledger.pods.get(pod.key), ledger.holds.get(offer.hold.parent.identity)
     guardian = ledger.guardian_of(hold) if hold is not None else None
-    stands = guardian is not None and guardian.uid == offer.guardian.uid
-    if known is None or known.uid != pod.uid:
-        return ParkedClaim(claim, ledger.door(pod), None, stands=stands)
-    door = ledger.door(known)
-    at_door = door if known is pod else ledger.door(pod)
-    if door != 2 or not known.claims:
-        return ParkedClaim(claim, at_door, known if door else None, stands=stands)
-    unmounted = stands and not is_mounted(known, ledger.storage)
-    owner = known if _may_be_bound(ledger, known, offer.node) else None
-    return ParkedClaim(claim, at_door, owner, not unmounted, stands)
-
-
-def _may_be_bound(ledger: Ledger, pod: Pod, node: str) -> bool:
-    """Whether a pod may be bound to a node with its volumes."""
-    there = ledger.nodes.get(node)
-    mounted = there is not None and reached(pod, there) and in_zone(pod, there)
-    return mounted and is_mounted(pod, ledger.storage)
+    at_door = ledger.door(known) if known is not None else 0
+    door = at_door if known is pod else ledger.door(pod)
+    parked = ParkedClaim(claim, door, known, at_door, guardian)
+    there = ledger.nodes.get(offer.node)
+    if known is None or known.uid != pod.uid or at_door != 2 or not known.claims:
+        return parked
+    mounted = is_mounted(known, ledger.storage)
+    reaches = there is not None and reached(known, there) and in_zone(known, there)
+    return replace(parked, mounted=mounted, reaches=reaches)
 
 
 def _begin(
     ledger: Ledger, node: str, group: tuple[ParkedClaim, ...], scarce: bool
 ) -> Sequence | None:
     """The handover of those who go together and are as they were; the rest is decided anew."""
-    good = [each for each in group if each.owner is not None and each.stands]
-    claims = one_after_another([each.claim for each in good])
-    handover = _through_gate if group[0].door == 1 else _through_latch
-    sequence = handover(ledger, node, claims, scarce) if claims else None
+    claims = [each.claim for each in group if each.owner is not None and each.stands]
+    sequence = _handover(ledger, node, claims, group[0].door, scarce) if claims else None
     for each in group:
         (pod, offer), owner = each.claim, each.owner
         _unqueue(ledger, pod.key)
         if owner is not None and each.stands:
             if owner is not pod:
                 ledger.state.expect(owner, offer.node)
+            if not offer.hold.allocate_once:  # What is left wakes those who come too late for this.
+                ledger.shelve(offer.hold, None)
             continue
         ledger.state.unexpect(pod.key)
         if owner is not None:
             ledger.agenda.touch(pod_subject(pod.key))
         if offer.hold.parent.identity in ledger.holds:
             ledger.agenda.touch(hold_subject(offer.hold.parent))
-    for _, offer in claims:
-        if not offer.hold.allocate_once:  # What is left wakes those who come too late for this.
-            ledger.shelve(offer.hold, None)
     return sequence
 
 
-def _through_gate(ledger: Ledger, node: str, claims: list[Claim], _: bool) -> Sequence:
-    if not is_quick(claims[0], scarce=False):
-        return nominate_only(claims, ledger.policy.namespace)
+def _handover(ledger: Ledger, node: str, claims: list[Claim], door: int, scarce: bool) -> Sequence:
+    """What is to be written for owners that go to a node together."""
+    namespace = ledger.policy.namespace
+    if door == 2:
+        spares = partial(ledger.having, By.REUSABLE_LATCH)
+        sequence = through_latch(claims, namespace, scarce, spares)
+        for latch in sequence.actions:
+            if isinstance(latch, MoveLatch):
+                spare = ledger.pods[latch.key]
+                memory = replace(ledger.latch_memory[spare.uid], reusable=False)
+                remember(ledger, spare, memory)
+        return sequence
+    if not is_quick(claims[0]):
+        return nominate_only(claims, namespace)
     leaving = frozenset(offer.guardian.key for _, offer in claims)
     waiting = rivals_on(ledger, node, min(pod.priority for pod, _ in claims), leaving)
     waiting += standing_claims(ledger, node)  # They are made again after the handover.
-    return through_gate(claims, ledger.policy.namespace, waiting)
-
-
-def _through_latch(ledger: Ledger, node: str, claims: list[Claim], scarce: bool) -> Sequence:
-    latches = latches_for(claims, ledger.policy.namespace, one_each=scarce)
-    if not is_quick(claims[0], scarce):
-        return latch_only(claims, latches)
-    return through_latch(claims, latches, _take_reusable(ledger, latches))
-
-
-def _take_reusable(ledger: Ledger, latches: list[CreateLatch]) -> dict[Key, Pod]:
-    """Latches that have done their work, to be moved in the place of these of the same size.
-
-    To move one saves one write before the owner is bound, and two after.
-    """
-    found: dict[Key, Pod] = {}
-    for latch in latches:
-        spare = next(ledger.having(By.REUSABLE_LATCH, latch.requests), None)
-        if spare is not None:
-            found[latch.key] = spare
-            memory = ledger.latch_memory[spare.uid]
-            remember(ledger, spare, replace(memory, reusable=False))
-    return found
+    return through_gate(claims, namespace, waiting)
 
 
 def short_of_places(ledger: Ledger, node: str) -> bool:
@@ -220,17 +192,12 @@ def short_of_places(ledger: Ledger, node: str) -> bool:
 
 
 def left_beside(ledger: Ledger, hold: Hold) -> Resources | None:
-    """What owners who wait for a handover leave of a reusable hold, for others to go with them.
-
-    None if they have to go alone: through the gate, or because they need more than the hold has.
-    """
+    """What owners who wait for a handover leave of a reusable hold, for others to go with them."""
     claims = parked_for(ledger, hold)
-    if hold.allocate_once or not claims:
+    if not claims:
         return None
-    (first, offered), (_, last) = claims[0], claims[-1]
-    scarce = short_of_places(ledger, offered.node)
-    quick = offered.claims and is_quick((first, offered), scarce)
-    return last.kept if quick and ledger.door(first) == 2 and last.kept else None
+    pod, offer = claims[0]
+    return left_for_others(claims, ledger.door(pod), short_of_places(ledger, offer.node))
 
 
 def rivals_on(ledger: Ledger, node: str, priority: int, leaving: frozenset[Key]) -> list[Pod]:

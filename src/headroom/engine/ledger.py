@@ -83,6 +83,7 @@ class Ledger:
         self.node_asked = Memories[str]("")  # by uid of a claim: the node seen as chosen for it
         self.state = ClusterState(storage=self.storage)
         self.slots = HeadroomRecords()
+        self.burst_pauses: dict[Hashable, datetime] = {}  # by group: see `bursts`
         self.began = False  # We may act: all that there was has been seen.
         self.lost: list[Hold] = []  # holds that are gone, for others to forget
         self.parked: dict[Key, Claim] = {}  # handovers that are about to start, by owner

@@ -13,6 +13,7 @@ from headroom.core.demand.volume_constraints import names_unknown, volume_refusa
 from headroom.core.doors.claim_decision import OwnerStage
 from headroom.core.doors.displacement import displacement
 from headroom.core.doors.growth import grow_in_place
+from headroom.core.doors.hold_search import search
 from headroom.core.doors.owner_decision import (
     FreeRoom,
     Move,
@@ -45,7 +46,7 @@ from headroom.engine.headrooms.records import note_missed
 from headroom.engine.latch_controller import dismiss
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
-from headroom.engine.owner_claims import search
+from headroom.engine.owner_claims import search_view
 from headroom.engine.volumes import prepare
 from headroom.scheduling.choose import ChosenNode, choose
 from headroom.scheduling.filters import refused
@@ -60,8 +61,20 @@ def look(ledger: Ledger, pod: Pod, at: OwnerStage, now: datetime) -> Iterator[Se
     if first is not None:
         yield from first
         return
-    view = _view(ledger, pod, door, now)
-    _note_failed(ledger, view, now)
+    found = search(search_view(ledger, pod, door, now), ledger.policy, now)
+    memory, hold = ledger.pod_memory[pod.uid], found.begins_anew
+    if hold is not None:  # The time that the failed handover took was not the owner's.
+        ledger.agenda.touch(hold_subject(hold))
+        memory = ledger.pod_memory[pod.uid] = replace(memory, since=now)
+    view = OwnerView(
+        pod,
+        door,
+        memory.since or now,
+        found,
+        partial(_free_room, ledger, pod, now),
+        partial(way_into_a_hold, ledger, pod, now),
+        partial(_displacement, ledger, pod),
+    )
     yield from _carry_out(ledger, decide(view, ledger.policy, now), view, now)
 
 
@@ -93,30 +106,6 @@ def _before_scheduling(
     ledger.state.unexpect(pod.key)  # No handover of it is in progress any more.
     unmounted = volume_refusal(pod, ledger.storage) if pod.claims else ""
     return _wait_for_volumes(ledger, pod, unmounted, now) if unmounted else None
-
-
-def _view(ledger: Ledger, pod: Pod, door: int, now: datetime) -> OwnerView:
-    found = search(ledger, pod, now)
-    failed = any(refusal.failed for refusal in found.refused)
-    since = now if failed else ledger.pod_memory[pod.uid].since
-    return OwnerView(
-        pod,
-        door,
-        since or now,
-        found,
-        partial(_free_room, ledger, pod, now),
-        partial(way_into_a_hold, ledger, pod, now),
-        partial(_displacement, ledger, pod),
-    )
-
-
-def _note_failed(ledger: Ledger, view: OwnerView, now: datetime) -> None:
-    """An owner begins anew: the time that the failed handover took was not the owner's."""
-    uid = view.pod.uid
-    for refusal in view.found.refused:
-        if refusal.failed:
-            ledger.agenda.touch(hold_subject(refusal.parent))
-            ledger.pod_memory[uid] = replace(ledger.pod_memory[uid], since=now)
 
 
 def _free_room(ledger: Ledger, pod: Pod, now: datetime) -> FreeRoom:

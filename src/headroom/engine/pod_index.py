@@ -66,9 +66,7 @@ def _ended(ledger: Ledger, pod: Pod, entry: Entry) -> None:
             ledger.pod_memory[pod.uid] = replace(memory, ahead=None)
             agenda.wake(Awaited(Change.OWNER_PLACED, str(entry.value)))
         case By.PENDING:
-            ledger.pod_memory[pod.uid] = replace(
-                memory, room_on="", room_until=None, burst_after=None
-            )
+            ledger.pod_memory[pod.uid] = replace(memory, room_on="", room_until=None)
             expect_no_more(ledger, pod_subject(pod.key))
         case By.PREEMPTING:
             ledger.pod_memory[pod.uid] = replace(memory, retry_at=None, retries=0)

@@ -17,7 +17,7 @@ from headroom.scheduling.filters import feasible_on
 from headroom.scheduling.state import ClusterState
 from headroom.scheduling.supposition import supposed
 
-Shape = tuple[Resources, Placement, int]
+Shape = tuple[Resources, Placement, int, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,15 @@ class BurstView:
 
 @dataclass(frozen=True, slots=True)
 class BurstDecision:
-    """The guardians that go, and on which node room is made for which pod."""
+    """The guardians that go, and where there is room for which pod: made for it, or free.
+
+    `left_out` are pods for which there is no room, the first of each shape.
+    """
 
     released: tuple[Pod, ...]
     rooms: Mapping[Key, str]
+    free: Mapping[Key, str]
+    left_out: tuple[Pod, ...]
 
 
 def decide(view: BurstView, state: ClusterState) -> BurstDecision:
@@ -50,13 +55,18 @@ def decide(view: BurstView, state: ClusterState) -> BurstDecision:
     for guardian in view.going:
         trial.remove_pod(guardian.key)
     useless: dict[Shape, set[str]] = {}  # by shape that finds no free room: nodes of no help
+    left_out: dict[Shape, Pod] = {}
     released: list[Pod] = []
     rooms: dict[Key, str] = {}
+    free: dict[Key, str] = {}
     for pod in view.burst:
-        shape = (pod.requests, pod.placement, pod.priority)
+        shape = (pod.requests, pod.placement, pod.priority, pod.preempts)
+        if shape in left_out:
+            continue
         chosen = choose(pod, trial) if shape not in useless else None
         if isinstance(chosen, ChosenNode):
             trial.add_pod(pod, chosen.node)
+            free[pod.key] = chosen.node
             continue
         in_vain = useless.setdefault(shape, set())
         for node, there in left.items() if pod.preempts else ():
@@ -71,7 +81,9 @@ def decide(view: BurstView, state: ClusterState) -> BurstDecision:
             released += going
             rooms[pod.key] = node
             break
-    return BurstDecision(tuple(released), rooms)
+        else:
+            left_out[shape] = pod
+    return BurstDecision(tuple(released), rooms, free, tuple(left_out.values()))
 
 
 def _needed(

@@ -7,26 +7,47 @@ with one latch or one round of writes for all, so a burst costs less per owner, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from headroom.core.handover import Claim
+from headroom.core.handover import Claim, is_quick
 from headroom.core.objects import Pod
+from headroom.core.resources import Resources
 
 
 @dataclass(frozen=True, slots=True)
 class ParkedClaim:
-    """A claim that waits for its turn. `owner` is its pod as it is now, if it may still go there.
+    """A claim that waits for its turn.
 
-    `ready`: its volumes are bound, or all is to be decided anew. `stands`: the guardian that was
-    offered still keeps the room of the hold.
+    `door` is where its owner came, `pod` the owner as it is now and `at_door` where it is now.
+    `guardian` is the one that its hold has now. Behind door 2 an owner is `mounted` when its
+    volumes are bound, and `reaches` the node with them.
     """
 
     claim: Claim
     door: int
-    owner: Pod | None
-    ready: bool = True
-    stands: bool = True
+    pod: Pod | None
+    at_door: int
+    guardian: Pod | None
+    mounted: bool = True
+    reaches: bool = True
+
+    @property
+    def stands(self) -> bool:
+        """Whether the guardian that was offered still keeps the room of the hold."""
+        return self.guardian is not None and self.guardian.uid == self.claim[1].guardian.uid
+
+    @property
+    def owner(self) -> Pod | None:
+        """The owner, if it may still go to the node."""
+        same = self.pod is not None and self.pod.uid == self.claim[0].uid
+        return self.pod if same and self.at_door and self.mounted and self.reaches else None
+
+    @property
+    def ready(self) -> bool:
+        """Whether its volumes are bound, or all is to be decided anew: its guardian is another."""
+        return self.mounted or not self.stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +95,14 @@ def next_handover(queue: NodeQueue) -> tuple[ParkedClaim, ...] | Pause | None:
     return tuple(group)
 
 
-def within(claim: Claim) -> bool:
-    """Whether the owner, and what stays held, need nothing but the guardian's room."""
-    pod, offer = claim
-    return (pod.requests + offer.kept).fits_in(offer.guardian.requests)
+def left_for_others(claims: Sequence[Claim], door: int, scarce: bool) -> Resources | None:
+    """What owners who wait for a handover leave of their hold, for others to go with them.
 
-
-def is_quick(claim: Claim, scarce: bool) -> bool:
-    """Whether an owner needs nothing that is free now: neither room nor, if scarce, a place.
-
-    The owner takes the guardian's place; who keeps the rest of the hold needs another one.
+    `door` is that of the first. None if they have to go alone: through the gate, because the hold
+    is for one owner, or because they need more than it has.
     """
-    return within(claim) and not (scarce and claim[1].kept)
+    if not claims or claims[0][1].hold.allocate_once:
+        return None
+    (first, offered), (_, last) = claims[0], claims[-1]
+    quick = offered.claims and is_quick((first, offered), scarce)
+    return last.kept if quick and door == 2 and last.kept else None

@@ -6,12 +6,12 @@ the node, or with one of the next.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from headroom.core.allocation import keeps_rest, kept_beside, policy_refusal, to_keep
-from headroom.core.claims import Offer, Refused, consider, standing_refusal
+from headroom.core.claims import Offer, Refused, standing_refusal
 from headroom.core.fast_replace import replace
 from headroom.core.holds import Hold
 from headroom.core.node.kept_room import goes_without_place, returned_on
@@ -22,44 +22,45 @@ from headroom.core.quotas.charges import is_charge
 from headroom.core.resources import EMPTY, TOO_MANY_PODS, Resources
 
 HANDED_OVER = "it is being handed over"
+NOT_HELD = "its room is not held yet"
 
 
 @dataclass(frozen=True, slots=True)
-class Applicant:
-    """A pod at one of our doors.
+class HoldAsked:
+    """A hold that a pod asks for. `labels` are those of the node of its guardian.
 
-    `ahead` are owners whose handover out of the same hold is about to start, `left` is what they
-    leave for others to go with them. None: others have to wait.
+    `node` freezes this node, and is asked only if the rules of the hold let the pod in. `ahead` are
+    owners whose handover out of the hold is about to start, `left` is what they leave for others to
+    go with them. None: others have to wait.
     """
 
-    pod: Pod
-    door: int
+    room: HoldRoom
+    labels: Mapping[str, str]
+    node: Callable[[], NodeView]
     ahead: Sequence[Pod] = ()
     left: Resources | None = None
 
 
-def rules_refusal(
-    room: HoldRoom, labels: Mapping[str, str], applicant: Applicant, policy: Policy, now: datetime
-) -> Refused | None:
-    """Why the rules of a hold exclude a pod, whatever room there is; None if they do not.
-
-    `labels` are those of the hold's node.
-    """
-    refusal = standing_refusal(room.hold, applicant.pod, policy, now, labels)
+def answer(asked: HoldAsked, pod: Pod, door: int, policy: Policy, now: datetime) -> Offer | Refused:
+    """What a hold answers a pod at one of our doors."""
+    hold, guardian = asked.room.hold, asked.room.guardian
+    refusal = standing_refusal(hold, pod, policy, now, asked.labels)
     if refusal is not None:
         return refusal
-    users = [user for user in (*room.owners, *applicant.ahead) if not user.finished]
-    beyond = policy_refusal(room.hold, users, applicant.pod)
-    return Refused(room.hold.parent, beyond) if beyond is not None else None
-
-
-def offer(view: NodeView, room: HoldRoom, applicant: Applicant, now: datetime) -> Offer | Refused:
-    """What a hold answers a pod that its rules allow. `view` is the node of its guardian."""
-    hold, guardian, pod = room.hold, room.guardian, applicant.pod
+    users = [user for user in (*asked.room.owners, *asked.ahead) if not user.finished]
+    beyond = policy_refusal(hold, users, pod)
+    if beyond is not None:
+        return Refused(hold.parent, beyond)
     if guardian is None or not guardian.node:
-        return consider(hold, guardian, pod, None)
-    if applicant.ahead:
-        return _offer_beside(view, room, guardian, applicant)
+        return Refused(hold.parent, NOT_HELD, waiting=True)
+    if asked.ahead:
+        return _offer_beside(asked, guardian, pod, door)
+    return _offer(asked, guardian, pod, door, now)
+
+
+def _offer(asked: HoldAsked, guardian: Pod, pod: Pod, door: int, now: datetime) -> Offer | Refused:
+    """Offer a hold whose rules allow the pod, if the pod fits and what stays held has a place."""
+    view, room, hold = asked.node(), asked.room, asked.room.hold
     kept = kept_beside(hold, guardian.requests, pod.requests)
     crowded = bool(kept) and view.places < 1
     if crowded:
@@ -70,7 +71,7 @@ def offer(view: NodeView, room: HoldRoom, applicant: Applicant, now: datetime) -
     if needed.fits_in(guardian.requests):
         # Pods that count twice on this node for a moment do not touch the room of the guardian.
         without = {guardian.key} | view.unsettled | view.claim_keys
-        if applicant.door == 2:  # We bind: nobody who is nominated to the node can use that room.
+        if door == 2:  # We bind: nobody who is nominated to the node can use that room.
             without |= {other.key for other in view.nominated}
         others, why = EMPTY, view.unfit(pod, frozenset(without))
     else:
@@ -79,18 +80,20 @@ def offer(view: NodeView, room: HoldRoom, applicant: Applicant, now: datetime) -
         why = view.unfit(asking, frozenset({guardian.key}))
     if why is not None and (view.unsettled or others):
         return _not_now(hold, guardian.node, f", for the moment: {why}")
-    answer = consider(hold, guardian, pod, why)
-    return replace(answer, kept=kept, crowded=crowded) if isinstance(answer, Offer) else answer
+    if why is not None:
+        return Refused(hold.parent, f"on {guardian.node}: {why}")
+    wanted = hold.allocate_once or pod.wish.needs_hold
+    if not wanted and not any(name in guardian.requests for name in pod.requests):
+        return Refused(hold.parent, "nothing that the pod asks for is left in it", waiting=True)
+    return Offer(hold, guardian, kept, crowded=crowded)
 
 
-def _offer_beside(
-    view: NodeView, room: HoldRoom, guardian: Pod, applicant: Applicant
-) -> Offer | Refused:
+def _offer_beside(asked: HoldAsked, guardian: Pod, pod: Pod, door: int) -> Offer | Refused:
     """Let a pod go along with owners whose handover is about to start, in what they leave."""
-    hold, pod, left = room.hold, applicant.pod, applicant.left
-    if left is None or applicant.door != 2:
+    hold, left = asked.room.hold, asked.left
+    if left is None or door != 2:
         return Refused(hold.parent, HANDED_OVER, waiting=True)
-    kept = kept_beside(hold, left, pod.requests)
+    view, kept = asked.node(), kept_beside(hold, left, pod.requests)
     if kept and view.places < 1:
         return _crowded(hold, view.name)
     fits = (pod.requests + kept).fits_in(left)
@@ -116,7 +119,7 @@ def not_open(room: HoldRoom, pod: Pod, policy: Policy, now: datetime) -> Refused
         return _crowded(hold, room.node)
     if not hold.allocate_once and _is_in_use(room):
         return Refused(hold.parent, "all of it is in use")
-    return Refused(hold.parent, "its room is not held yet", waiting=True)
+    return Refused(hold.parent, NOT_HELD, waiting=True)
 
 
 def _is_in_use(room: HoldRoom) -> bool:

@@ -11,6 +11,7 @@ from datetime import datetime
 from functools import partial
 
 from headroom.core.actions import Action, DeletePod, Denied, Invalid, Outcome, Ungate
+from headroom.core.claims import claim_of
 from headroom.core.doors import carried_claims, premises
 from headroom.core.doors.carried_claims import CarriedClaim
 from headroom.core.doors.claim_decision import (
@@ -43,9 +44,9 @@ def waits_since(ledger: Ledger, moment: datetime) -> None:
 
 def stage(ledger: Ledger, pod: Pod) -> OwnerStage:
     """How far an owner is on its way."""
-    named = ledger.index.of(By.LATCH_OF_OWNER, pod.key)
-    stands, is_latched = hold_used_by(ledger, pod) is not None, bool(named) and latched(ledger, pod)
-    return stage_of(pod, ledger.door(pod), stands, pod.key in ledger.parked, is_latched)
+    stands = claim_of(pod) is not None and hold_used_by(ledger, pod) is not None
+    named = bool(ledger.index.of(By.LATCH_OF_OWNER, pod.key)) and latched(ledger, pod)
+    return stage_of(pod, ledger.door(pod), stands, pod.key in ledger.parked, named)
 
 
 def follow(ledger: Ledger, pod: Pod, at: OwnerStage, now: datetime) -> Iterator[Sequence]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from headroom.core.claims import Offer
-from headroom.core.doors.next_handover import within
+from headroom.core.handover import is_quick
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import kept_for
 from headroom.core.objects import Pod
@@ -56,6 +56,6 @@ def _offer(ledger: Ledger, slot: Hold, guardian: Pod, now: datetime) -> Offer | 
             ledger.agenda.later(pod_subject(guardian.key), now + ledger.policy.first_look)
             continue
         answer = offer_of(ledger, hold, guardian, now)
-        if isinstance(answer, Offer) and within((guardian, answer)):
+        if isinstance(answer, Offer) and is_quick((guardian, answer)):
             return answer
     return None
