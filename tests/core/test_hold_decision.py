@@ -15,8 +15,9 @@ from headroom.core.hold_state.memory import (
     guardian_deleted,
     guardian_made,
 )
-from headroom.core.hold_state.view import HoldView, RenewalView
+from headroom.core.hold_state.view import HoldView, Obstacles, RenewalView
 from headroom.core.names import SHAPE_ANNOTATION
+from headroom.core.node.kept_room import KeptRoom
 from headroom.core.objects import Parent, Pod
 from headroom.core.policy import Policy
 from headroom.core.renewal import told_apart
@@ -100,16 +101,18 @@ def test_the_pause_after_giving_way_begins_when_a_guardian_is_first_wanted() -> 
 
 
 def test_a_new_guardian_waits_while_owners_are_on_their_way_to_where_it_may_go() -> None:
-    decision = decide(HoldView(ONCE, arrivals=frozenset({""})), NOON, Policy())
+    decision = decide(HoldView(ONCE, obstacles=Obstacles(arrivals=frozenset({""}))), NOON, Policy())
     assert decision.sequence is None
     assert decision.seeks
     assert decision.waits == (Awaited(Change.ARRIVALS, ""),)
-    elsewhere = decide(HoldView(ONCE, arrivals=frozenset({"b"})), NOON, Policy())
+    elsewhere = decide(
+        HoldView(ONCE, obstacles=Obstacles(arrivals=frozenset({"b"}))), NOON, Policy()
+    )
     assert steps(elsewhere) == ["CreateGuardian"]
 
 
 def test_a_slot_that_is_not_refilled_gets_no_guardian() -> None:
-    decision = decide(HoldView(ONCE, spent=True), NOON, Policy())
+    decision = decide(HoldView(ONCE, obstacles=Obstacles(spent=True)), NOON, Policy())
     assert (decision.sequence, decision.seeks) == (None, False)
 
 
@@ -125,7 +128,9 @@ def test_a_node_is_called_overbooked_after_it_has_been_so_for_a_while() -> None:
 
 
 def test_a_hold_that_could_not_grow_back_waits_for_room_on_its_node() -> None:
-    view = HoldView(ONCE, (guardian(),), node="a", grows=False, memory=HoldMemory(node="a"))
+    view = HoldView(
+        ONCE, (guardian(),), node="a", memory=HoldMemory(node="a"), kept=KeptRoom(grows=False)
+    )
     decision = decide(view, NOON, Policy())
     assert decision.waits == decision.memory.waits == (Awaited(Change.ROOM, "a"),)
 

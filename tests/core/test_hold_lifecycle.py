@@ -8,8 +8,9 @@ from typing import Any
 
 from headroom.core.actions import CreateGuardian, DeletePod
 from headroom.core.hold_lifecycle import decide
-from headroom.core.hold_state.view import HoldDecision, HoldView
+from headroom.core.hold_state.view import HoldDecision, HoldView, Obstacles
 from headroom.core.holds import HoldStatus, Problem, Terms
+from headroom.core.node.kept_room import KeptRoom
 from headroom.core.objects import Pod
 from headroom.core.policy import Policy
 from headroom.core.resources import EMPTY
@@ -152,8 +153,8 @@ def test_where_its_room_can_be_held_again_a_latch_is_there_before_its_guardian_g
     ending, rest = guardian(deleted=NOON), resources(cpu=1)
     view = HoldView(ONCE, (ending,), node="a", rest=rest)
     assert steps(live(view)) == ["CreateLatch", "Nominate"]
-    assert steps(live(replace(view, latched=resources()))) == []
-    latched = replace(view, latched=ONCE.template.pod.requests)
+    assert steps(live(replace(view, kept=KeptRoom(latched=resources())))) == []
+    latched = replace(view, kept=KeptRoom(latched=ONCE.template.pod.requests))
     assert steps(live(latched)) == ["DeletePod", "CreateGuardian"]
 
 
@@ -164,7 +165,9 @@ def test_a_hold_that_is_over_does_not_wait_for_a_guardian_that_is_ending() -> No
 
 def test_a_guardian_that_is_ended_again_and_again_is_not_held_at_once() -> None:
     ending, later = guardian(deleted=NOON), NOON + timedelta(seconds=2)
-    view = HoldView(ONCE, (ending,), node="a", rest=resources(cpu=1), not_before=later)
+    view = HoldView(
+        ONCE, (ending,), node="a", rest=resources(cpu=1), obstacles=Obstacles(not_before=later)
+    )
     assert steps(live(view)) == ["DeletePod"]
     gone = live(replace(view, guardians=()))
     assert (steps(gone), gone.wake_at) == ([], later)
@@ -172,7 +175,7 @@ def test_a_guardian_that_is_ended_again_and_again_is_not_held_at_once() -> None:
 
 def test_after_a_refusal_the_next_try_waits_and_the_reason_is_shown() -> None:
     later = NOON + timedelta(seconds=2)
-    life = live(HoldView(ONCE, trouble="quota", not_before=later))
+    life = live(HoldView(ONCE, obstacles=Obstacles(trouble="quota", not_before=later)))
     assert steps(life) == []
     assert life.wake_at == later
     assert (reason(life), life.status.conditions[0].message) == ("GuardianRefused", "quota")
@@ -198,23 +201,23 @@ def test_a_guardian_of_nothing_goes() -> None:
 def test_what_is_returned_is_latched_first_and_guarded_under_the_latch() -> None:
     small = guardian(cpu=1)
     assert steps(live(HoldView(MANY, (small,), node="a"))) == ["CreateLatch", "Nominate"]
-    young = HoldView(MANY, (small,), node="a", latched=EMPTY)
+    young = HoldView(MANY, (small,), node="a", kept=KeptRoom(latched=EMPTY))
     assert steps(live(young)) == []
-    firm = HoldView(MANY, (small,), node="a", latched=resources(cpu=2))
+    firm = HoldView(MANY, (small,), node="a", kept=KeptRoom(latched=resources(cpu=2)))
     assert steps(live(firm)) == ["DeletePod", "CreateGuardian"]
 
 
 def test_a_hold_that_cannot_grow_back_keeps_what_it_has_and_says_so() -> None:
-    life = live(HoldView(MANY, (guardian(cpu=1),), node="a", grows=False))
+    life = live(HoldView(MANY, (guardian(cpu=1),), node="a", kept=KeptRoom(grows=False)))
     assert steps(life) == []
     assert (life.status.phase, reason(life)) == ("Available", "PartiallyHeld")
     assert life.status.conditions[2].status == "True"
 
 
 def test_a_guardian_comes_back_under_a_latch_only_where_there_is_room() -> None:
-    view = HoldView(MANY, (), (owner(),), node="a", latched=resources(cpu=1))
+    view = HoldView(MANY, (), (owner(),), node="a", kept=KeptRoom(latched=resources(cpu=1)))
     assert steps(live(view)) == ["CreateGuardian"]
-    full = replace(view, grows=False)
+    full = replace(view, kept=replace(view.kept, grows=False))
     life = live(full)
     assert life.sequence is not None
     create = life.sequence.steps[0][0]
@@ -223,7 +226,7 @@ def test_a_guardian_comes_back_under_a_latch_only_where_there_is_room() -> None:
 
 
 def test_the_rest_of_a_hold_stays_on_the_node_of_its_users() -> None:
-    life = live(HoldView(MANY, (), (owner(),), node="a", grows=False))
+    life = live(HoldView(MANY, (), (owner(),), node="a", kept=KeptRoom(grows=False)))
     assert life.sequence is not None
     create = life.sequence.steps[0][0]
     assert isinstance(create, CreateGuardian)
@@ -252,7 +255,9 @@ def test_a_slot_whose_owners_use_all_of_it_is_held_anew_elsewhere() -> None:
     """The latch that keeps its claim is as large as the slot, whatever is free on that node."""
     slot = replace(ONCE, parent=replace(ONCE.parent, kind="Headroom", slot="1"))
     there = (owner(name="p"), owner(name="q"))
-    view = HoldView(slot, node="a", lodgers=there, latched=resources(cpu=3), whole=False)
+    view = HoldView(
+        slot, node="a", lodgers=there, kept=KeptRoom(latched=resources(cpu=3), whole=False)
+    )
     life = live(view)
     assert life.sequence is not None
     create = life.sequence.steps[0][0]
@@ -263,11 +268,12 @@ def test_a_slot_whose_owners_use_all_of_it_is_held_anew_elsewhere() -> None:
 def test_a_slot_in_use_that_could_be_whole_gets_its_claim_before_its_guardian() -> None:
     """A guardian that waits in kube-scheduler's queue keeps nothing, and others may be quicker."""
     slot = replace(ONCE, parent=replace(ONCE.parent, kind="Headroom", slot="1"))
-    view = HoldView(slot, node="a", lodgers=(owner(cpu=2),), pinned=True, whole=True)
+    view = HoldView(slot, node="a", lodgers=(owner(cpu=2),), kept=KeptRoom(pinned=True, whole=True))
     assert steps(live(view)) == ["CreateLatch", "Nominate"]
     waits = guardian(node="")
     assert steps(live(replace(view, guardians=(waits,)))) == ["DeletePod"]
-    latched = replace(view, claimed=True, latched=resources(cpu=2), grows=True)
+    kept = replace(view.kept, claimed=True, latched=resources(cpu=2), grows=True)
+    latched = replace(view, kept=kept)
     life = live(latched)
     assert life.sequence is not None
     create = life.sequence.steps[0][0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headroom.core.hold_state.view import HoldView
+from headroom.core.hold_state.view import HoldView, Obstacles, RenewalView
 from headroom.core.holds import LOCKED, PREEMPTIBLE
 from headroom.core.names import SHAPE_ANNOTATION
 from headroom.core.objects import Pod
@@ -22,17 +22,19 @@ def test_the_successor_is_made_beside_the_old_one() -> None:
 
 
 def test_where_only_one_fits_the_old_one_is_replaced_under_a_latch() -> None:
-    view = HoldView(ONCE, (old(),), node="a", beside=False)
+    view = HoldView(ONCE, (old(),), node="a", renewal=RenewalView(beside=False))
     assert steps(live(view)) == ["CreateLatch", "Nominate", "DeletePod", "CreateGuardian"]
 
 
 def test_a_preemptible_one_is_given_up_and_placed_by_kube_scheduler() -> None:
-    view = HoldView(replace(ONCE, mode=PREEMPTIBLE), (old(),), node="a", beside=False)
+    view = HoldView(
+        replace(ONCE, mode=PREEMPTIBLE), (old(),), node="a", renewal=RenewalView(beside=False)
+    )
     assert steps(live(view)) == ["DeletePod"]
 
 
 def test_whose_turn_it_is_not_stays_as_it_is() -> None:
-    assert steps(live(HoldView(ONCE, (old(),), node="a", may_renew=False))) == []
+    assert steps(live(HoldView(ONCE, (old(),), node="a", renewal=RenewalView(waits=True)))) == []
 
 
 def test_the_old_one_goes_when_the_successor_stands() -> None:
@@ -45,7 +47,11 @@ def test_the_old_one_goes_when_the_successor_stands() -> None:
 
 def test_a_successor_without_room_is_told_and_waits_beside() -> None:
     waiting = replace(guardian(), uid="new", node="", unschedulable_message="no room")
-    life = live(HoldView(ONCE, (old(), waiting), node="a", beside=False, in_place=False))
+    life = live(
+        HoldView(
+            ONCE, (old(), waiting), node="a", renewal=RenewalView(beside=False, in_place=False)
+        )
+    )
     assert steps(life) == []
     assert reason(life) == "RenewalWaits"
 
@@ -53,14 +59,20 @@ def test_a_successor_without_room_is_told_and_waits_beside() -> None:
 def test_where_no_node_may_come_a_successor_without_room_is_not_made_and_that_is_told() -> None:
     for mode in (LOCKED, PREEMPTIBLE):
         hold = replace(ONCE, mode=mode)
-        view = HoldView(hold, (old(),), node="a", beside=False, in_place=False, held_up="full")
+        view = HoldView(
+            hold,
+            (old(),),
+            node="a",
+            renewal=RenewalView(beside=False, in_place=False),
+            obstacles=Obstacles(node_limit="full"),
+        )
         life = live(view)
         assert steps(life) == []
         assert reason(life) == "RenewalWaits"
 
 
 def test_where_no_node_may_come_the_old_one_makes_room_for_its_successor() -> None:
-    locked = HoldView(ONCE, (old(),), node="a", held_up="full")
+    locked = HoldView(ONCE, (old(),), node="a", obstacles=Obstacles(node_limit="full"))
     assert steps(live(locked)) == ["CreateLatch", "Nominate", "DeletePod", "CreateGuardian"]
     preemptible = replace(locked, hold=replace(ONCE, mode=PREEMPTIBLE))
     assert steps(live(preemptible)) == ["DeletePod"]
@@ -68,23 +80,34 @@ def test_where_no_node_may_come_the_old_one_makes_room_for_its_successor() -> No
 
 def test_a_successor_that_would_bring_a_node_too_many_is_taken_away_again() -> None:
     waiting = replace(guardian(), uid="new", node="", unschedulable_message="no room")
-    view = HoldView(ONCE, (old(), waiting), node="a", beside=False, in_place=False, held_up="full")
+    view = HoldView(
+        ONCE,
+        (old(), waiting),
+        node="a",
+        renewal=RenewalView(beside=False, in_place=False),
+        obstacles=Obstacles(node_limit="full"),
+    )
     assert steps(live(view)) == ["DeletePod"]
     patient = replace(waiting, unschedulable_message="")
     assert steps(live(replace(view, guardians=(old(), patient)))) == []
 
 
 def test_where_two_are_too_many_the_old_one_goes_first() -> None:
-    view = HoldView(replace(ONCE, mode=PREEMPTIBLE), (old(),), node="a", crowded=True)
+    view = HoldView(
+        replace(ONCE, mode=PREEMPTIBLE), (old(),), node="a", renewal=RenewalView(crowded=True)
+    )
     assert steps(live(view)) == ["DeletePod"]
-    assert steps(live(replace(view, in_place=False))) == ["DeletePod"]
-    assert steps(live(replace(view, in_place=False, held_up="full"))) == []
+    elsewhere = replace(view, renewal=RenewalView(crowded=True, in_place=False))
+    assert steps(live(elsewhere)) == ["DeletePod"]
+    assert steps(live(replace(elsewhere, obstacles=Obstacles(node_limit="full")))) == []
 
 
 def test_a_guardian_that_would_bring_a_node_too_many_is_not_made_and_does_not_wait() -> None:
-    bare = live(HoldView(ONCE, held_up="no node may come"))
+    bare = live(HoldView(ONCE, obstacles=Obstacles(node_limit="no node may come")))
     assert steps(bare) == []
     assert reason(bare) == "LimitReached"
     waiting = replace(guardian(), node="", unschedulable_message="no room")
-    assert steps(live(HoldView(ONCE, (waiting,), held_up="no node may come"))) == ["DeletePod"]
-    assert steps(live(HoldView(ONCE, full=True))) == []
+    assert steps(
+        live(HoldView(ONCE, (waiting,), obstacles=Obstacles(node_limit="no node may come")))
+    ) == ["DeletePod"]
+    assert steps(live(HoldView(ONCE, obstacles=Obstacles(full=True)))) == []

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from headroom.core.hold_state.limited import limited, permit_of
 from headroom.core.hold_state.memory import HoldMemory
-from headroom.core.hold_state.view import HoldView
+from headroom.core.hold_state.view import HoldView, Obstacles
 from headroom.core.index_entries import By, Entry, usage_entries
 from headroom.core.quotas.namespaces import Usage, parse_limits
 from tests.builders import NOON, hold, pod, resources
@@ -16,35 +16,36 @@ HOLD = hold("nightly", cpu=2)
 
 
 def test_a_hold_within_the_limits_gets_a_permit_and_asking_again_changes_nothing() -> None:
-    before = HoldView(HOLD)
-    after = limited(before, ONE_SLOT, Usage())
-    assert after.memory.permit == permit_of(HOLD)
-    assert before.memory.permit is None
-    assert limited(after, ONE_SLOT, Usage()) == after
+    why, permit = limited(HoldView(HOLD), ONE_SLOT, Usage())
+    assert (why, permit) == ("", permit_of(HOLD))
+    again = HoldView(HOLD, memory=HoldMemory(permit=permit))
+    assert limited(again, ONE_SLOT, Usage()) == ("", permit)
 
 
 def test_a_hold_beyond_the_limits_is_held_up_and_gets_none() -> None:
-    view = limited(HoldView(HOLD), ONE_SLOT, Usage(slots=1))
-    assert view.over_limit
-    assert "slots=1, of which 1 are in use" in view.held_up
-    assert view.memory.permit is None
+    why, permit = limited(HoldView(HOLD), ONE_SLOT, Usage(slots=1))
+    assert "slots=1, of which 1 are in use" in why
+    assert permit is None
+    assert Obstacles(limit=why, node_limit="no more nodes").held_up == why
 
 
 def test_who_has_a_permit_keeps_it_while_others_come() -> None:
     view = HoldView(HOLD, memory=HoldMemory(permit=permit_of(HOLD)))
-    assert limited(view, ONE_SLOT, Usage(slots=1)) == view
+    assert limited(view, ONE_SLOT, Usage(slots=1)) == ("", permit_of(HOLD))
 
 
 def test_another_shape_needs_another_permit() -> None:
     before = replace(permit_of(HOLD), shape="as before the template was changed")
     view = HoldView(HOLD, memory=HoldMemory(permit=before))
-    assert limited(view, ONE_SLOT, Usage(slots=1)).over_limit
+    why, permit = limited(view, ONE_SLOT, Usage(slots=1))
+    assert why
+    assert permit == before
 
 
 def test_a_hold_that_is_over_gives_its_permit_back() -> None:
     over = replace(HOLD, deleted=NOON)
     view = HoldView(over, memory=HoldMemory(permit=permit_of(HOLD)))
-    assert limited(view, ONE_SLOT, Usage()).memory.permit is None
+    assert limited(view, ONE_SLOT, Usage()) == ("", None)
 
 
 def test_a_hold_counts_once_with_the_largest_of_what_it_has_and_may_have() -> None:

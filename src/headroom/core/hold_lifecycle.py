@@ -21,7 +21,6 @@ from headroom.core.allocation import is_short, to_keep, told_use
 from headroom.core.claims import expiry, owner_uses
 from headroom.core.derived_names import guardian_name
 from headroom.core.eviction.reclaim import Reclaim, end
-from headroom.core.fast_replace import replace
 from headroom.core.handover import (
     grow,
     out_of_the_way,
@@ -32,19 +31,13 @@ from headroom.core.handover import (
 from headroom.core.hold_state.ended_guardian import keep_rest
 from headroom.core.hold_state.full_node import without_place
 from headroom.core.hold_state.status_facts import standing_facts, told_of, used_up
-from headroom.core.hold_state.view import HoldDecision, HoldView
+from headroom.core.hold_state.view import HoldDecision, HoldView, RenewalView
 from headroom.core.holds import PREEMPTIBLE, Hold, HoldStatus
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work, earliest
 from headroom.core.policy import Policy
 from headroom.core.quotas.charges import WaitingHold, charged, go_on, is_charge
-from headroom.core.renewal import (
-    Guardians,
-    outdated,
-    outdated_at,
-    successor_name,
-    told_apart,
-)
+from headroom.core.renewal import Guardians, outdated_at, successor_name, told_apart
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.statuses import Facts, ended_at, status_of
 from headroom.core.subjects import hold_subject
@@ -95,7 +88,7 @@ def _ended(view: HoldView, reason: str, message: str, now: datetime) -> HoldDeci
 
 
 def _given_back(view: HoldView) -> Sequence | None:
-    return None if view.heir else _drop(view, view.guardians)
+    return None if view.inheritance.stays else _drop(view, view.guardians)
 
 
 def _over(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
@@ -120,66 +113,67 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
     guardians = told_apart(hold, view.guardians, now)
     guardian = guardians.standing
     used, size = told_use(hold, users), size_kept(view, guardian)
-    node = view.node if users or view.fenced or view.lodgers else ""
+    node = view.node if users or view.kept.fenced or view.lodgers else ""
     if guardian is not None and guardian.node:
         node = guardian.node
-    facts = told_of(view, guardians, standing_facts(view, guardian, size, node, used), now)
+    facts = told_of(view, guardians, standing_facts(view, guardian, size, node, used))
     status = status_of(facts, now, owner_uses(users))
     if guardians.needless:
         return HoldDecision(status, _drop(view, guardians.needless))
     if guardian is not None and not guardian.node and _must_not_wait(view, guardian):
         return HoldDecision(status, _drop(view, (guardian,)))
-    if view.placeless and not hold.paused:
-        wait = view.not_before if view.not_before is not None and now < view.not_before else None
-        view = replace(view, not_before=wait)
-        return HoldDecision(status, without_place(view, guardian, size, users, policy), wait)
-    if view.pinned and view.lodgers and _seeks(guardian):
+    if view.kept.placeless and not hold.paused:
+        sequence = without_place(view, guardian, size, users, policy)
+        return HoldDecision(status, sequence, view.obstacles.not_before)
+    if view.kept.pinned and view.lodgers and _seeks(guardian):
         # One that waits keeps nothing from others; a claim does.
         return HoldDecision(status, _drop(view, (guardian,)))
-    behind = tuple(pod for pod in (guardian, guardians.successor) if view.first and _seeks(pod))
+    behind = tuple(
+        pod for pod in (guardian, guardians.successor) if view.obstacles.first and _seeks(pod)
+    )
     if behind:
         return HoldDecision(status, _drop(view, behind))
     early = _early_latch(view, users, guardian, node)
     if early:
         return HoldDecision(status, grow(hold, node, early, policy.namespace, view.lodgers))
-    if view.reclaim is not None and not view.refused and not view.held_up:
+    if view.reclaim is not None and not view.obstacles.refused and not view.obstacles.held_up:
         return _reclaiming(view, guardian, size, now, policy)
-    if hold.pre_allocation and not users and not node and not view.held_up:
+    if hold.pre_allocation and not users and not node and not view.obstacles.held_up:
         waiting = _awaiting(view, size, now, policy)
         if waiting is not None:
             return waiting
     if guardian is not None and is_charge(guardian):
         return HoldDecision(status, _drop(view, (guardian,)))
     if guardian is None:
-        return _make(view, status, size, now, policy)
-    if guardian.node and outdated(hold, guardian, now) and size:
+        return _make(view, status, size, policy)
+    if guardians.due and size:
         return HoldDecision(status, _renewed(view, guardians, size, policy))
     if guardian.node and size != guardian.requests.only(hold.template.pod.requests):
         if not size:
             return HoldDecision(status, _drop(view, (guardian,)))
         grows = not size.fits_in(guardian.requests)
-        if view.grows or not grows:
+        if view.kept.grows or not grows:
             return HoldDecision(status, _resized(view, guardian, size, policy))
     if guardian.node and is_short(hold, guardian) and guardians.successor is None:
-        return _made_elsewhere(view, status, guardian, now)
+        return _made_elsewhere(view, status, guardian)
     return HoldDecision(status, None, outdated_at(hold, guardian, now))
 
 
 def size_kept(view: HoldView, guardian: Pod | None) -> Resources:
     """How much a hold is to keep: what its owners leave, or all of a slot that can be whole."""
-    if view.lodgers and not view.whole and (guardian is not None or view.pinned):
+    if view.lodgers and not view.kept.whole and (guardian is not None or view.kept.pinned):
         return to_keep(view.hold, view.lodgers)
     seated = (pod for pod in view.claimants if _seated(pod, view.node))
     return to_keep(view.hold, (pod for pod in seated if not pod.finished))
 
 
-def _made_elsewhere(view: HoldView, status: HoldStatus, rest: Pod, now: datetime) -> HoldDecision:
+def _made_elsewhere(view: HoldView, status: HoldStatus, rest: Pod) -> HoldDecision:
     """Have a whole guardian looked for wherever there is room, while the rest of a slot stands."""
     hold = view.hold
-    if hold.paused or view.refused or view.held_up:
+    if hold.paused or view.obstacles.refused or view.obstacles.held_up:
         return HoldDecision(status)
-    if view.not_before is not None and now < view.not_before:
-        return HoldDecision(status, None, view.not_before)
+    if view.obstacles.not_before is not None:
+        return HoldDecision(status, None, view.obstacles.not_before)
     create = CreateGuardian(successor_name(hold, rest), hold, hold.template.pod.requests)
     return HoldDecision(status, Sequence(Work.HOLD, (hold_subject(hold.parent),), ((create,),)))
 
@@ -192,12 +186,12 @@ def _early_latch(
     Once they are gone their room is anybody's; with a latch beside them it stays the hold's. A slot
     that is bound to its node has one for as long as owners use it: they may end without a warning.
     """
-    if view.pinned and view.lodgers and not view.claimed and not view.passing:
+    if view.kept.pinned and view.lodgers and not view.kept.claimed and not view.kept.passing:
         kept = guardian.requests if guardian is not None and guardian.node else EMPTY
         wanted = view.hold.template.pod.requests.largest(kept)
         return EMPTY if view.hold.paused or wanted.fits_in(kept) else wanted
     leaving = any(is_leaving(pod) for pod in users)
-    if not leaving or not node or view.hold.allocate_once or view.latched is not None:
+    if not leaving or not node or view.hold.allocate_once or view.kept.latched is not None:
         return EMPTY
     staying = tuple(pod for pod in users if not is_leaving(pod))
     kept = guardian.requests if guardian is not None else EMPTY
@@ -223,20 +217,16 @@ def _awaiting(
         facts = Facts(hold, "Pending", "Unschedulable", why, degraded=True)
         return HoldDecision(status_of(facts, now), _drop(view, view.guardians))
     facts = Facts(hold, "Waiting", "WaitingForRoom", found.message, found.node)
-    kept = view.latched or hold.status.phase == "Waiting"
+    kept = view.kept.latched or hold.status.phase == "Waiting"
     if not kept or not any(is_charge(pod) for pod in view.guardians):
         # Nothing is kept before it is charged for and a latch keeps it.
         facts = Facts(hold, "Pending", "WaitingForNode", "")
-    if view.trouble:
-        facts = Facts(hold, "Pending", "GuardianRefused", view.trouble, degraded=True)
+    if view.obstacles.trouble:
+        facts = Facts(hold, "Pending", "GuardianRefused", view.obstacles.trouble, degraded=True)
     status = status_of(facts, now)
     if hold.paused:
         return HoldDecision(status, _drop(view, view.guardians))
-    if view.not_before is not None and now < view.not_before and not view.guardians:
-        return HoldDecision(status, None, view.not_before)
-    free = not found.pods
-    waiting = WaitingHold(hold, found.node, size, free, view.guardians, view.latched)
-    return HoldDecision(status, go_on(waiting, policy.namespace))
+    return _waiting(view, status, found.node, size, not found.pods, policy)
 
 
 def _reclaiming(
@@ -250,16 +240,23 @@ def _reclaiming(
     status = status_of(facts, now)
     if found.refused or hold.paused:
         return HoldDecision(status)
-    kept = view.latched is not None and size.fits_in(view.latched)
+    kept = view.kept.latched is not None and size.fits_in(view.kept.latched)
     if kept and found.victims:
         return HoldDecision(status, end(hold, found.victims, now))
     if guardian is not None and bound:
-        begin = grow(hold, view.node, size, policy.namespace) if view.latched is None else None
+        begin = grow(hold, view.node, size, policy.namespace) if view.kept.latched is None else None
         ready = kept and found.free
         return HoldDecision(status, _resized(view, guardian, size, policy) if ready else begin)
-    if view.not_before is not None and now < view.not_before and not view.guardians:
-        return HoldDecision(status, None, view.not_before)
-    waiting = WaitingHold(hold, view.node, size, found.free, view.guardians, view.latched)
+    return _waiting(view, status, view.node, size, found.free, policy)
+
+
+def _waiting(
+    view: HoldView, status: HoldStatus, node: str, size: Resources, free: bool, policy: Policy
+) -> HoldDecision:
+    """Charge a hold that waits on a node, keep its room there, and hold it when it is `free`."""
+    if view.obstacles.not_before is not None and not view.guardians:
+        return HoldDecision(status, None, view.obstacles.not_before)
+    waiting = WaitingHold(view.hold, node, size, free, view.guardians, view.kept.latched)
     return HoldDecision(status, go_on(waiting, policy.namespace))
 
 
@@ -270,7 +267,7 @@ def _seeks(guardian: Pod | None) -> TypeGuard[Pod]:
 
 def _must_not_wait(view: HoldView, guardian: Pod) -> bool:
     """Whether a guardian found no room and would bring a node beyond what is allowed."""
-    return bool(guardian.unschedulable_message and view.held_up)
+    return bool(guardian.unschedulable_message and view.obstacles.held_up)
 
 
 def _renewed(
@@ -282,28 +279,33 @@ def _renewed(
     Where no node may come for it, the old one stays; where only one may be there, it goes first.
     """
     old, successor = guardians.standing, guardians.successor
-    if old is None or not view.may_renew or view.hold.paused:
+    turn, latched, held_up = (
+        view.renewal or RenewalView(),
+        view.kept.latched,
+        view.obstacles.held_up,
+    )
+    if old is None or turn.waits or view.hold.paused:
         return None
-    alone = view.crowded or bool(view.held_up) or not view.beside
+    alone = turn.in_place and (turn.crowded or bool(held_up) or not turn.beside)
     charge = successor if successor is not None and is_charge(successor) else None
-    if charge is not None and not (view.in_place and alone) and view.latched is None:
+    if charge is not None and not alone and latched is None:
         return _drop(view, (charge,))
     if successor is not None and charge is None:
-        stuck = successor.unschedulable_message and view.in_place and alone
+        stuck = successor.unschedulable_message and alone
         given_up = stuck or _must_not_wait(view, successor)
         return _drop(view, (successor,)) if given_up else None
     hold = view.hold
-    if view.latched is not None and not view.in_place:
+    if latched is not None and not turn.in_place:
         return None  # Somebody came in between; the latch goes by itself.
-    if view.latched is not None or (view.in_place and alone):
+    if latched is not None or alone:
         beyond = size.minus(old.requests) if hold.mode != PREEMPTIBLE else EMPTY
         if not beyond or charge is not None:
             return _resized(view, old, size, policy, charge)
         # More than the old one is charged for: that is charged first.
-        return charged(hold, successor_name(hold, old), beyond) if view.latched is None else None
-    if view.held_up:
+        return charged(hold, successor_name(hold, old), beyond) if latched is None else None
+    if held_up:
         return None
-    if view.crowded:
+    if turn.crowded:
         return _drop(view, (old,))
     pin = view.node if view.claimants else hold.template.node
     create = CreateGuardian(successor_name(hold, old), hold, size, node=pin)
@@ -321,56 +323,55 @@ def _resized(
     if view.hold.mode == PREEMPTIBLE:
         return _drop(view, (guardian,))
     whole = size.largest(guardian.requests)
-    if view.latched is not None:
-        covered = whole.fits_in(view.latched)
+    if view.kept.latched is not None:
+        covered = whole.fits_in(view.kept.latched)
         return put_back(view.hold, guardian.node, size, guardian, charge) if covered else None
     if size.fits_in(guardian.requests):
         return shrink(view.hold, guardian, size, policy.namespace)
     return grow(view.hold, guardian.node, whole, policy.namespace)
 
 
-def _make(
-    view: HoldView, status: HoldStatus, size: Resources, now: datetime, policy: Policy
-) -> HoldDecision:
-    hold = view.hold
-    early = view.not_before is not None and now < view.not_before
+def _make(view: HoldView, status: HoldStatus, size: Resources, policy: Policy) -> HoldDecision:
+    hold, node, kept, obstacles = view.hold, view.node, view.kept, view.obstacles
+    latched, estate, early = kept.latched, view.inheritance.estate, obstacles.not_before
     ending = tuple(pod for pod in view.guardians if pod.deleted is not None)
-    if view.rest and not hold.paused and not early and len(ending) == len(view.guardians):
+    if view.rest and not hold.paused and early is None and len(ending) == len(view.guardians):
         return HoldDecision(status, keep_rest(view, size, policy.namespace))
     if ending:  # Somebody else ends it, and its room is not kept: nobody has to wait for its end.
         return HoldDecision(status, _drop(view, ending))
-    if used_up(hold, size) or hold.paused or view.refused or view.held_up or view.full:
+    forbidden = obstacles.refused or obstacles.held_up or obstacles.full
+    if used_up(hold, size) or hold.paused or forbidden:
         return HoldDecision(status)
-    if early:
-        return HoldDecision(status, None, view.not_before)
+    if early is not None:
+        return HoldDecision(status, None, early)
     part = to_keep(hold, view.lodgers) if view.lodgers else EMPTY
-    fits = view.grows and (view.whole or size.fits_in(part))  # A latch may keep more than is free.
-    if view.node and view.latched is not None and fits and size.fits_in(view.latched):
-        return HoldDecision(status, put_back(hold, view.node, size))
-    if part and view.node and view.latched is not None:  # What its owner left of a slot.
-        sure = view.latched if view.grows else view.taken_over
-        part = part if part.fits_in(sure) else _common(part, view.taken_over)
-        return HoldDecision(status, put_back(hold, view.node, part) if part else None)
-    rest = _common(size, view.taken_over)
-    if rest and status.owners and view.node and not view.grows:  # It has grown meanwhile.
-        return HoldDecision(status, put_back(hold, view.node, rest))
-    if view.pinned and view.lodgers and not view.whole:
+    fits = kept.grows and (kept.whole or size.fits_in(part))  # A latch may keep more than is free.
+    if node and latched is not None and fits and size.fits_in(latched):
+        return HoldDecision(status, put_back(hold, node, size))
+    if part and node and latched is not None:  # What its owner left of a slot.
+        sure = latched if kept.grows else kept.taken_over
+        part = part if part.fits_in(sure) else _common(part, kept.taken_over)
+        return HoldDecision(status, put_back(hold, node, part) if part else None)
+    rest = _common(size, kept.taken_over)
+    if rest and status.owners and node and not kept.grows:  # It has grown meanwhile.
+        return HoldDecision(status, put_back(hold, node, rest))
+    if kept.pinned and view.lodgers and not kept.whole:
         return HoldDecision(status)
-    small = view.latched is not None and not size.fits_in(view.latched)
-    if view.young or (view.pinned and view.claimed and (view.passing or small)):
+    small = latched is not None and not size.fits_in(latched)
+    if kept.young or (kept.pinned and kept.claimed and (kept.passing or small)):
         return HoldDecision(status)  # A latch keeps its room, and will be trusted in a moment.
-    if view.estate is not None and view.latched is None and size.fits_in(view.estate.requests):
-        return HoldDecision(status, shrink(hold, view.estate, size, policy.namespace))
-    if view.inherits:
+    if estate is not None and latched is None and size.fits_in(estate.requests):
+        return HoldDecision(status, shrink(hold, estate, size, policy.namespace))
+    if view.inheritance.nodes:
         return HoldDecision(status)
-    if view.fenced and (view.passing if not view.grows else not status.owners):
+    if kept.fenced and (kept.passing if not kept.grows else not status.owners):
         return HoldDecision(status)  # Nobody else can have it; in a moment it can be put back.
-    if status.owners and view.node and view.grows and not view.trouble:
-        if view.latched is None:
-            return HoldDecision(status, grow(hold, view.node, size, policy.namespace))
-        part = _common(size, view.latched)  # The rest when this latch is gone.
-        return HoldDecision(status, put_back(hold, view.node, part) if part else None)
-    pin = view.node if status.owners else hold.template.node
+    if status.owners and node and kept.grows and not obstacles.trouble:
+        if latched is None:
+            return HoldDecision(status, grow(hold, node, size, policy.namespace))
+        part = _common(size, latched)  # The rest when this latch is gone.
+        return HoldDecision(status, put_back(hold, node, part) if part else None)
+    pin = node if status.owners else hold.template.node
     create = CreateGuardian(guardian_name(hold), hold, size, node=pin)
     return HoldDecision(status, Sequence(Work.HOLD, (hold_subject(hold.parent),), ((create,),)))
 

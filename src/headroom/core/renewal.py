@@ -24,12 +24,18 @@ class Guardians:
     """The guardians of one hold by what they are to it.
 
     `standing` keeps the room, or waits to; `successor` is to take its place and has no node yet;
-    `needless` are to go.
+    `needless` are to go. `due`: the standing one has a node and is to be renewed.
     """
 
     standing: Pod | None
-    successor: Pod | None
-    needless: tuple[Pod, ...]
+    successor: Pod | None = None
+    needless: tuple[Pod, ...] = ()
+    due: bool = False
+
+    @property
+    def settled(self) -> bool:
+        """Whether a guardian has its node, and none is to come instead of it."""
+        return self.standing is not None and bool(self.standing.node) and not self.due
 
 
 def told_apart(hold: Hold, guardians: Sequence[Pod], now: datetime) -> Guardians:
@@ -50,7 +56,8 @@ def told_apart(hold: Hold, guardians: Sequence[Pod], now: datetime) -> Guardians
     needless = tuple(
         pod for pod in guardians if pod.deleted is None and (pod.finished or pod.uid not in kept)
     )
-    return Guardians(standing, successor, needless)
+    due = standing is not None and bool(standing.node) and standing not in new
+    return Guardians(standing, successor, needless, due)
 
 
 def outdated(hold: Hold, guardian: Pod, now: datetime) -> bool:
@@ -91,11 +98,6 @@ def _has_owners(hold: Hold, guardian: Pod) -> bool:
         if first.uid not in controllers and hold.parent.uid not in controllers:
             return False
     return further is None or any(owner.uid == further.uid for owner in guardian.owners)
-
-
-def is_due(hold: Hold, guardian: Pod | None, now: datetime) -> bool:
-    """Whether a guardian has a node and is to be renewed."""
-    return guardian is not None and bool(guardian.node) and outdated(hold, guardian, now)
 
 
 def outdated_at(hold: Hold, guardian: Pod, now: datetime) -> datetime | None:

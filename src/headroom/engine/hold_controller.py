@@ -14,17 +14,30 @@ from headroom.core.eviction.preallocation import needs_place
 from headroom.core.fast_replace import replace
 from headroom.core.headrooms.headrooms import NEVER
 from headroom.core.hold_state import decision as hold_decision
+from headroom.core.hold_state.decision import last_node
 from headroom.core.hold_state.limited import has_room, limited, wants_no_room
-from headroom.core.hold_state.memory import by_our_clock, guardian_deleted, guardian_made
-from headroom.core.hold_state.view import HoldDecision, HoldView
+from headroom.core.hold_state.memory import (
+    HoldMemory,
+    Permit,
+    by_our_clock,
+    guardian_deleted,
+    guardian_made,
+    remembering,
+)
+from headroom.core.hold_state.view import (
+    HoldDecision,
+    HoldView,
+    Inheritance,
+    Obstacles,
+    RenewalView,
+)
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.node.kept_room import kept_room
-from headroom.core.node.view import HoldRoom
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work, latest
-from headroom.core.renewal import Guardians, is_due, told_apart
+from headroom.core.renewal import Guardians, told_apart
 from headroom.core.subjects import hold_subject, pod_subject
 from headroom.engine import quotas
 from headroom.engine.doors.released import ahead_of
@@ -69,14 +82,12 @@ class HoldController:
         """What this hold needs now."""
         ledger = self._ledger
         seen = self._publisher.current(hold, now)
-        view = self.view(seen, now)
-        told = told_apart(seen, view.guardians, now)
-        if not _is_settled(seen, told, now):
+        view, told = self._view(seen, now)
+        if not told.settled:
             creation_limits.wait_for_limits(ledger, view, told.successor or told.standing)
-        within = self._within(view, now)
-        decision = hold_decision.decide(within, now, ledger.policy)
+        decision = hold_decision.decide(view, now, ledger.policy)
         self._apply(seen, decision)
-        self._charge(within)
+        self._charge(view)
         yield from self._publish(view, decision.status, now)
         hold = ledger.holds[hold.parent.identity]
         lasting = hold.pre_allocation or keeps_rest(hold)
@@ -98,126 +109,107 @@ class HoldController:
         if decision.wake_at is not None:
             agenda.later(subject, decision.wake_at)
 
-    def view(self, hold: Hold, now: datetime) -> HoldView:
-        """One hold and all that concerns it now, frozen."""
+    def _view(self, hold: Hold, now: datetime) -> tuple[HoldView, Guardians]:
+        """One hold and all that concerns it now, frozen; and what its guardians are to it."""
         ledger, before = self._ledger, self._ledger.memory[hold.parent.identity]
         room = hold_room(ledger, hold)
         guardians = tuple(by_our_clock(before, pod) for pod in room.guardians)
         told = told_apart(hold, guardians, now)
-        placeless = needs_place(hold, room.guardians, room.owners)
+        unplaced = needs_place(hold, room.guardians, room.owners)
         view = HoldView(
             hold=hold,
             guardians=guardians,
             claimants=room.owners,
-            latches=room.latches,
             promised=ledger.promised(hold, room.owners),
             lodgers=room.slot_users,
-            needs_place=placeless,
-            awaited=place_for(ledger, hold) if placeless else None,
+            latches=room.latches,
+            needs_place=unplaced,
+            awaited=place_for(ledger, hold) if unplaced else None,
             reclaim=reclaim_of(ledger, hold, before.reclaims),
             memory=before,
         )
-        view = replace(view, memory=hold_decision.observed(view, told, ledger.policy, now))
-        node = hold.template.node if view.reclaim is not None else hold_decision.last_node(view)
+        memory = hold_decision.observed(view, told, ledger.policy, now)
+        node = last_node(view, memory.node) if view.reclaim is None else hold.template.node
+        limit, permit = self._limit(view)
+        left = Inheritance(leaves_room(ledger, hold, now), *estate_for(ledger, hold, told.standing))
+        homeless, memory = node in ledger.gone_nodes, remembering(memory, permit=permit)
         if hold.is_over:
-            leaves, homeless = leaves_room(ledger, hold, now), node in ledger.gone_nodes
-            return replace(view, node=node, leaves_room=leaves, homeless=homeless)
-        view = self._with_room(view, room, node, told, now)
-        view = self._with_limits(view, told, now)
-        if is_due(hold, told.standing, now) and told.standing is not None:
-            return self._renewing(view, told.standing, told.successor)
-        return view
-
-    def _with_room(
-        self, view: HoldView, room: HoldRoom, node: str, told: Guardians, now: datetime
-    ) -> HoldView:
-        """The view, with its node and what keeps the hold's room there."""
-        ledger, hold = self._ledger, view.hold
-        pinned, renewing = _is_pinned(hold, told.standing, node), is_due(hold, told.standing, now)
-        on_node = node_view(ledger, node, now)
-        kept = kept_room(on_node, room, pinned, renewing, ledger.policy, now)
-        owed_since, memory = on_node.owed_since.get(room.name), view.memory
-        if memory.owed_since != owed_since:
-            memory = replace(memory, owed_since=owed_since)
-        return replace(
+            known = replace(view, memory=memory, node=node, inheritance=left, homeless=homeless)
+            return known, told
+        on_node, pinned = node_view(ledger, node, now), _is_pinned(hold, told.standing, node)
+        memory = remembering(memory, owed_since=on_node.owed_since.get(room.name))
+        view = replace(
             view,
-            memory=memory,
             node=node,
-            latched=kept.latched,
-            taken_over=kept.taken_over,
-            fenced=kept.fenced,
-            passing=kept.passing,
-            whole=kept.whole,
-            pinned=pinned,
-            claimed=kept.claimed,
-            placeless=kept.placeless,
-            grows=kept.grows,
-            young=kept.young,
-            room_changes_at=kept.wake_at,
-            rest=rest_on(ledger, hold, view.memory.preempted_on, told.standing),
-            homeless=node in ledger.gone_nodes,
+            kept=kept_room(on_node, room, pinned, told.due, ledger.policy, now),
+            obstacles=self._obstacles(view, told, node, limit, memory, now),
+            inheritance=left,
+            rest=rest_on(ledger, hold, memory.preempted_on, told.standing),
+            homeless=homeless,
             overbooked=overbooked_around(ledger, hold, told.standing),
-        )
-
-    def _with_limits(self, view: HoldView, told: Guardians, now: datetime) -> HoldView:
-        """The view, with what keeps the hold from having a guardian, or from having it now."""
-        ledger, hold = self._ledger, view.hold
-        estate, inherits = estate_for(ledger, hold, told.standing)
-        first = ahead_of(ledger, hold, now)
-        lost_until = view.memory.lost_until
-        pins = ("", view.node, hold.template.node)
-        return replace(
-            view,
             left=hold.tenure.left_over(hold, ledger.pods) if hold.tenure is not None else None,
-            leaves_room=leaves_room(ledger, hold, now),
-            estate=estate,
-            inherits=inherits,
+            memory=memory,
+        )
+        return replace(view, renewal=self._renewal(view, told)) if told.due else view, told
+
+    def _limit(self, view: HoldView) -> tuple[str, Permit | None]:
+        """The limit of its namespace that a hold is beyond, if it is, and its permit."""
+        ledger, hold = self._ledger, view.hold
+        others = used_by_others(ledger.usage, hold.home, hold.parent.identity)
+        return limited(view, limits_of(ledger, hold.home), others)
+
+    def _obstacles(
+        self,
+        view: HoldView,
+        told: Guardians,
+        node: str,
+        limit: str,
+        memory: HoldMemory,
+        now: datetime,
+    ) -> Obstacles:
+        """What keeps a hold from having a guardian, or from having it now."""
+        ledger, hold = self._ledger, view.hold
+        first = ahead_of(ledger, hold, now)
+        asks = not (wants_no_room(hold) or limit or has_room(view))
+        pause = latest(ledger.agenda.not_before(hold_subject(hold.parent)), memory.lost_until)
+        return Obstacles(
+            trouble=memory.trouble or guardian_pace.refusal_of(ledger, hold),
+            not_before=pause if pause is not None and now < pause else None,
+            node_limit="" if told.settled else creation_limits.held_up(ledger, hold),
+            limit=limit,
+            refused=quotas.refusal(ledger, hold, now) if asks else None,
+            full=told.standing is None and creation_limits.full(ledger, hold),
+            spent=self._is_spent(hold),
             first=str(first[0].key) if first is not None else "",
             first_until=first[1].until if first is not None else None,
-            spent=self._is_spent(hold),
-            arrivals=frozenset(pin for pin in pins if not may_make(ledger, pin)),
-            trouble=view.memory.trouble or guardian_pace.refusal_of(ledger, hold),
-            held_up="" if _is_settled(hold, told, now) else creation_limits.held_up(ledger, hold),
-            full=told.standing is None and creation_limits.full(ledger, hold),
-            not_before=latest(
-                ledger.agenda.not_before(hold_subject(hold.parent)),
-                lost_until if lost_until is not None and lost_until > now else None,
+            arrivals=frozenset(
+                pin for pin in ("", node, hold.template.node) if not may_make(ledger, pin)
             ),
         )
-
-    def _within(self, view: HoldView, now: datetime) -> HoldView:
-        """The view, which has no room as long as a limit or a quota refuses it."""
-        ledger, hold = self._ledger, view.hold
-        if wants_no_room(hold) and view.memory.permit is None:
-            return view
-        others = used_by_others(ledger.usage, hold.home, hold.parent.identity)
-        view = limited(view, limits_of(ledger, hold.home), others)
-        if wants_no_room(hold) or view.over_limit or has_room(view):
-            return view
-        return replace(view, refused=quotas.refusal(ledger, hold, now))
 
     def _charge(self, view: HoldView) -> None:
         """Tell the quotas what a hold takes of them, or that it waits for one."""
         hold, subject = view.hold, hold_subject(view.hold.parent)
-        if wants_no_room(hold) or view.over_limit:
+        if wants_no_room(hold) or view.obstacles.limit:
             return
         if has_room(view):
             quotas.stands(self._ledger, hold)
         else:
             quotas.asks_anew(self._ledger, subject)
-            quotas.answered(self._ledger, hold, subject, view.refused)
+            quotas.answered(self._ledger, hold, subject, view.obstacles.refused)
 
-    def _renewing(self, view: HoldView, old: Pod, successor: Pod | None) -> HoldView:
-        """The view of a hold whose guardian is to be renewed, with what stands in its way."""
-        ledger, hold = self._ledger, view.hold
+    def _renewal(self, view: HoldView, told: Guardians) -> RenewalView | None:
+        """Whose turn it is to renew a guardian, and what stands in its way."""
+        ledger, hold, old, successor = self._ledger, view.hold, told.standing, told.successor
+        if old is None:
+            return None
         in_place = fits_in_place(ledger, hold, old, hold_lifecycle.size_kept(view, old))
         waits = successor is not None and bool(successor.unschedulable_message)
-        stuck = waits or (bool(view.held_up) and not in_place)
+        stuck = waits or (bool(view.obstacles.node_limit) and not in_place)
         return replace(
-            view,
-            renewal=turn_to_renew(ledger, hold, old, stuck),
+            turn_to_renew(ledger, hold, old, stuck),
             beside=fits_beside(ledger, hold, old),
-            in_place=in_place,
+            in_place=in_place and not view.obstacles.limit,
             crowded=creation_limits.crowded(ledger, hold),
         )
 
@@ -272,7 +264,12 @@ class HoldController:
                 slot_now(self._ledger, hold, status)
             return
         soon = (hold.created or now) + QUIET_START
-        if not hold.status.phase and status.phase == "Pending" and now < soon and not view.trouble:
+        if (
+            not hold.status.phase
+            and status.phase == "Pending"
+            and now < soon
+            and not view.obstacles.trouble
+        ):
             self._ledger.agenda.later(hold_subject(hold.parent), soon)
             return
         owners = {pod.uid: pod for pod in view.claimants}
@@ -311,9 +308,3 @@ def _is_pinned(hold: Hold, guardian: Pod | None, node: str) -> bool:
     """Whether a slot is bound to a node, or has a rest standing there."""
     rests = guardian is not None and is_short(hold, guardian)
     return keeps_rest(hold) and bool(node) and (hold.template.node == node or rests)
-
-
-def _is_settled(hold: Hold, told: Guardians, now: datetime) -> bool:
-    """Whether the guardian of a hold has its node, and none is to come instead of it."""
-    standing = told.standing
-    return standing is not None and bool(standing.node) and not is_due(hold, standing, now)

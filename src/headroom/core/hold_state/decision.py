@@ -8,18 +8,19 @@ for, and what to remember until the next decision. The engine applies the decisi
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from headroom.core import hold_lifecycle
 from headroom.core.actions import CreateGuardian
 from headroom.core.fast_replace import replace
-from headroom.core.hold_state.memory import HoldMemory, guardian_missing, way_pause
-from headroom.core.hold_state.view import HoldDecision, HoldView
+from headroom.core.hold_state.memory import HoldMemory, guardian_missing, remembering, way_pause
+from headroom.core.hold_state.view import HoldDecision, HoldView, RenewalView
 from headroom.core.holds import Hold
 from headroom.core.index_entries import guardians_made, pin_of
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, earliest
 from headroom.core.policy import Policy
-from headroom.core.renewal import Guardians, is_due, told_apart
+from headroom.core.renewal import Guardians, told_apart
 from headroom.core.resources import EMPTY
 from headroom.core.subjects import Awaited, Change, node_changed
 
@@ -33,32 +34,33 @@ def observed(view: HoldView, told: Guardians, policy: Policy, now: datetime) -> 
 
     `view` needs the hold, its pods, whom it waits for and its memory so far.
     """
-    hold, memory, standing = view.hold, view.memory, told.standing
-    old = is_due(hold, standing, now)
-    if standing is None:
-        if not view.promised:
-            first = policy.guardian_retry
-            memory = guardian_missing(memory, view.guardians, first, now)
-    elif memory.trouble and not old:
-        memory = replace(memory, trouble="")  # Also one whose creation was never answered.
-    if standing is not None and standing.node and memory.gave_way:
-        memory = replace(memory, gave_way=0, gave_way_until=None)
-    if memory.renewing and not old:
-        memory = replace(memory, renewing=False)
-    ended_on = _ended_on(view, memory, standing, now)
-    if memory.preempted_on != ended_on:
-        memory = replace(memory, preempted_on=ended_on)
+    memory, standing = view.memory, told.standing
+    if standing is None and not view.promised:
+        memory = guardian_missing(memory, view.guardians, policy.guardian_retry, now)
+    bound = standing is not None and bool(standing.node)
+    mended = standing is not None and not told.due  # Also one whose creation was never answered.
+    reclaims = view.reclaim is not None
+    return remembering(
+        memory,
+        trouble="" if mended else memory.trouble,
+        gave_way=0 if bound else memory.gave_way,
+        gave_way_until=None if bound else memory.gave_way_until,
+        renewing=memory.renewing and told.due,
+        preempted_on=_ended_on(view, memory, standing, now),
+        reclaims=reclaims,
+        node=_node_now(view, memory),
+    )
+
+
+def _node_now(view: HoldView, memory: HoldMemory) -> str:
+    """Where a hold has its room, or waits for it."""
     if view.reclaim is not None:
-        node = hold.template.node if not view.reclaim.refused else memory.node
-        return replace(memory, node=node, reclaims=True)
-    if memory.reclaims:
-        memory = replace(memory, reclaims=False)
-    node = memory.node
+        return view.hold.template.node if not view.reclaim.refused else memory.node
     if view.awaited is not None:
-        node = view.awaited.node
-    elif view.lodgers and not last_node(view):
-        node = view.lodgers[0].node
-    return memory if node == memory.node else replace(memory, node=node)
+        return view.awaited.node
+    return (
+        view.lodgers[0].node if view.lodgers and not last_node(view, memory.node) else memory.node
+    )
 
 
 def _ended_on(view: HoldView, memory: HoldMemory, standing: Pod | None, now: datetime) -> str:
@@ -72,41 +74,69 @@ def _ended_on(view: HoldView, memory: HoldMemory, standing: Pod | None, now: dat
     return next(ending, memory.preempted_on)
 
 
+class _Turn(NamedTuple):
+    """Whether it is a hold's turn to be renewed; if not, what it waits for."""
+
+    renewal: RenewalView | None
+    renewing: bool  # to be remembered
+    waits: tuple[Awaited, ...] = ()
+    wake_at: datetime | None = None
+
+
 def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
     """Everything about one hold: writes, status, memory, what to wait for, when to look again."""
-    view, overbooked_at = _lasting(view, now)
-    view, heir_until = _for_heir(view, now)
-    view, waits, unsettled_at = _turn_to_renew(view, now, policy)
+    before, turn = view.memory, _turn_to_renew(view, now, policy)
+    overbooked_since = (before.overbooked_since or now) if view.overbooked else None
+    over_since = (before.over_since or now) if view.inheritance.leaves_room else None
+    sure_at = _to_come(overbooked_since, OVERBOOKED_FOR, now)
+    heir_until = _to_come(over_since, LONGEST_WAIT, now)
+    view = replace(
+        view,
+        memory=remembering(
+            before,
+            overbooked_since=overbooked_since,
+            over_since=over_since,
+            renewing=turn.renewing,
+        ),
+        renewal=turn.renewal,
+        overbooked=EMPTY if sure_at is not None else view.overbooked,
+        inheritance=replace(view.inheritance, stays=heir_until is not None),
+    )
     tenure = view.hold.tenure
     decide_life = hold_lifecycle.decide if tenure is None else tenure.decide
     decision = decide_life(view, now, policy)
-    inherits_at = now + policy.first_look if view.inherits else None
-    again = (overbooked_at, unsettled_at, view.room_changes_at, view.first_until, inherits_at)
+    inherits_at = now + policy.first_look if view.inheritance.nodes else None
+    again = (sure_at, turn.wake_at, view.kept.wake_at, view.obstacles.first_until, inherits_at)
     wake_at = earliest(decision.wake_at, *again, heir_until)
-    waits += _changes_awaited(view)
+    waits = (*turn.waits, *_changes_awaited(view))
     lasting = tuple(each for each in waits if each.change is not Change.NODE)
-    memory = view.memory if view.memory.waits == lasting else replace(view.memory, waits=lasting)
+    memory = remembering(view.memory, waits=lasting)
     decision = replace(decision, wake_at=wake_at, waits=waits, memory=memory)
     return _in_turn(view, decision, now)
 
 
+def _to_come(since: datetime | None, lasts: timedelta, now: datetime) -> datetime | None:
+    """When something that began will have lasted for so long; None if it has not begun, or has."""
+    return since + lasts if since is not None and now < since + lasts else None
+
+
 def _changes_awaited(view: HoldView) -> tuple[Awaited, ...]:
     """What would change the decision, beside the hold and its own pods."""
-    waits = [node_changed(view.node)] if view.passing else []
-    short = not view.grows or not view.whole or bool(view.overbooked)
+    waits = [node_changed(view.node)] if view.kept.passing else []
+    short = not view.kept.grows or not view.kept.whole or bool(view.overbooked)
     if short and view.memory.node:
         waits.append(Awaited(Change.ROOM, view.memory.node))
     if view.memory.reclaims:
         waits.append(Awaited(Change.LIMITS, view.hold.home))
-    if view.first:
+    if view.obstacles.first:
         waits.append(Awaited(Change.OWNER_PLACED, view.hold.parent.whole))
     if view.needs_place:
         waits.append(CANDIDATES)
-    if view.over_limit:
+    if view.obstacles.limit:
         waits.append(Awaited(Change.USAGE, view.hold.home))
-    if view.heir:
+    if view.inheritance.stays:
         waits.append(heir_of(view.hold))
-    return (*waits, *map(node_changed, view.inherits))
+    return (*waits, *map(node_changed, view.inheritance.nodes))
 
 
 def heir_of(hold: Hold) -> Awaited:
@@ -114,55 +144,23 @@ def heir_of(hold: Hold) -> Awaited:
     return Awaited(Change.HEIR, f"{hold.group} {hold.template.node}")
 
 
-def _for_heir(view: HoldView, now: datetime) -> tuple[HoldView, datetime | None]:
-    """Whether an expired slot keeps its guardian for another one, and until when at most."""
-    memory = view.memory
-    since = (memory.over_since or now) if view.leaves_room else None
-    if since != memory.over_since:
-        view = replace(view, memory=replace(memory, over_since=since))
-    if since is None or now >= since + LONGEST_WAIT:
-        return view, None
-    return replace(view, heir=True), since + LONGEST_WAIT
-
-
-def _lasting(view: HoldView, now: datetime) -> tuple[HoldView, datetime | None]:
-    """Say nothing of an overbooked node before it has lasted; it is then looked at again."""
-    memory = view.memory
-    if not view.overbooked:
-        if memory.overbooked_since is not None:
-            view = replace(view, memory=replace(memory, overbooked_since=None))
-        return view, None
-    since = memory.overbooked_since or now
-    sure_at = since + OVERBOOKED_FOR
-    memory = replace(memory, overbooked_since=since)
-    if now < sure_at:
-        return replace(view, memory=memory, overbooked=EMPTY), sure_at
-    return replace(view, memory=memory), None
-
-
-def _turn_to_renew(
-    view: HoldView, now: datetime, policy: Policy
-) -> tuple[HoldView, tuple[Awaited, ...], datetime | None]:
+def _turn_to_renew(view: HoldView, now: datetime, policy: Policy) -> _Turn:
     """Whether it is this hold's turn to be renewed, and its node is at rest.
 
     One whose successor finds no room waits as long as it must, and lets others have their turn; so
     does one whose successor may not even be created.
     """
-    turn, memory, group = view.renewal, view.memory, view.hold.group
+    turn, renewing, group = view.renewal, view.memory.renewing, view.hold.group
     if turn is None:
-        return view, (), None
-    if turn.stuck:
-        memory = replace(memory, renewing=False) if memory.renewing else memory
-    elif group and not memory.renewing:
-        if turn.others >= turn.most:
-            return replace(view, may_renew=False), (Awaited(Change.RENEWAL, group),), None
-        memory = replace(memory, renewing=True)
-    view = replace(view, memory=memory, may_renew=not turn.unsettled)
+        return _Turn(None, renewing)
+    if not turn.stuck and group and not renewing and turn.others >= turn.most:
+        return _Turn(replace(turn, waits=True), False, (Awaited(Change.RENEWAL, group),))
+    renewing = not turn.stuck and (renewing or bool(group))
     if not turn.unsettled:
-        return view, (), None
+        return _Turn(turn, renewing)
     old = told_apart(view.hold, view.guardians, now).standing
-    node = old.node if old is not None else view.node
-    return view, (node_changed(node),), now + policy.first_look
+    at_rest = node_changed(old.node if old is not None else view.node)
+    return _Turn(replace(turn, waits=True), renewing, (at_rest,), now + policy.first_look)
 
 
 def _in_turn(view: HoldView, decision: HoldDecision, now: datetime) -> HoldDecision:
@@ -170,7 +168,7 @@ def _in_turn(view: HoldView, decision: HoldDecision, now: datetime) -> HoldDecis
     create = guardian_to_place(decision.sequence)
     if create is None:
         return decision
-    if view.first or view.spent:
+    if view.obstacles.first or view.obstacles.spent:
         return replace(decision, sequence=None)
     memory = way_pause(decision.memory, now)
     until = memory.gave_way_until
@@ -178,7 +176,7 @@ def _in_turn(view: HoldView, decision: HoldDecision, now: datetime) -> HoldDecis
         wake_at = earliest(decision.wake_at, until)
         return replace(decision, sequence=None, memory=memory, wake_at=wake_at)
     pin = pin_of(create)
-    if pin in view.arrivals:
+    if pin in view.obstacles.arrivals:
         waits = (*decision.waits, Awaited(Change.ARRIVALS, pin))
         return replace(decision, sequence=None, memory=memory, waits=waits, seeks=True)
     return replace(decision, memory=memory, seeks=True)
@@ -190,11 +188,11 @@ def guardian_to_place(sequence: Sequence | None) -> CreateGuardian | None:
     return next((action for action in made if not action.bound and not action.gated), None)
 
 
-def last_node(view: HoldView) -> str:
+def last_node(view: HoldView, known: str) -> str:
     """Where the room of a hold is, or was; empty when nobody knows.
 
     After a restart in the middle of a handover only the owner, or a latch, knows where it was.
     """
     seats = (pod.node for pod in view.claimants if pod.occupies_node)
     latches = (pod.nominated for pod in view.latches)
-    return view.memory.node or view.hold.status.node or next(seats, "") or next(latches, "")
+    return known or view.hold.status.node or next(seats, "") or next(latches, "")

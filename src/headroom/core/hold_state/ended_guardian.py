@@ -19,8 +19,8 @@ def keep_rest(view: HoldView, size: Resources, latches: str) -> Sequence | None:
     When every cycle of kube-scheduler sees the latch, the old guardian is deleted at once: a pod
     that waits for its room, or a drain, does not have to wait for the kubelet.
     """
-    if view.latched is None:
+    if view.kept.latched is None:
         return grow(view.hold, view.node, size, latches)
-    if not view.rest.fits_in(view.latched):
+    if not view.rest.fits_in(view.kept.latched):
         return None
     return put_back(view.hold, view.node, view.rest, *view.guardians)

@@ -26,8 +26,8 @@ def without_place(
     view: HoldView, guardian: Pod | None, size: Resources, users: tuple[Pod, ...], policy: Policy
 ) -> Sequence | None:
     """What such a hold needs next; `guardian` is the one without a node that there may be."""
-    hold, node = view.hold, view.node
-    if view.latched is not None and view.grows and size and size.fits_in(view.latched):
+    hold, node, kept = view.hold, view.node, view.kept
+    if kept.latched is not None and kept.grows and size and size.fits_in(kept.latched):
         return put_back(hold, node, size, guardian)
     if guardian is not None and not (users and _charges(guardian, size)):
         steps = ((DeletePod(guardian.key, guardian.uid),),)
@@ -35,9 +35,9 @@ def without_place(
     if not users or not size:
         return None
     if guardian is None:
-        tried = view.not_before is not None or any(pod.deleted for pod in view.guardians)
+        tried = view.obstacles.not_before is not None or any(pod.deleted for pod in view.guardians)
         return None if tried else charged(hold, guardian_name(hold), size)
-    if view.claimed or view.passing:
+    if kept.claimed or kept.passing:
         return None
     return grow(hold, node, hold.template.pod.requests, policy.namespace, users)
 

@@ -6,8 +6,6 @@ no two holds use the same room. Guardians that exist are never asked about.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from headroom.core.derived_names import shape_of
 from headroom.core.hold_state.memory import Permit
 from headroom.core.hold_state.view import HoldView
@@ -22,17 +20,21 @@ from headroom.core.quotas.namespaces import (
 from headroom.core.renewal import has_shape_of
 
 
-def limited(view: HoldView, limits: NamespaceLimits | LimitsError, others: Usage) -> HoldView:
-    """The view of a hold with its permit, or held up by a limit; `others` use so much there."""
-    hold, memory = view.hold, view.memory
+def limited(
+    view: HoldView, limits: NamespaceLimits | LimitsError, others: Usage
+) -> tuple[str, Permit | None]:
+    """The limit that forbids a hold its guardian, if any, and the permit that it has from then on.
+
+    The `others` of its namespace use so much there.
+    """
+    hold, permit = view.hold, view.memory.permit
     if wants_no_room(hold):
-        return replace(view, memory=replace(memory, permit=None)) if memory.permit else view
+        return "", None
     if not (has_room(view) and all(has_shape_of(hold, each) for each in view.guardians)):
-        why = beyond_limit(hold, memory.permit, limits, others)
+        why = beyond_limit(hold, permit, limits, others)
         if why:
-            return replace(view, held_up=why, over_limit=True, in_place=False)
-    permit = permit_of(hold)
-    return view if memory.permit == permit else replace(view, memory=replace(memory, permit=permit))
+            return why, permit
+    return "", permit_of(hold)
 
 
 def beyond_limit(

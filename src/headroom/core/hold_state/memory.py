@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from headroom.core.fast_replace import replace
 from headroom.core.holds import HoldStatus
@@ -86,6 +87,12 @@ class HoldMemory:
 
 
 NOTHING = HoldMemory()
+
+
+def remembering(memory: HoldMemory, **changes: Any) -> HoldMemory:
+    """The record with these parts; the same one where nothing is different."""
+    changed = {name: each for name, each in changes.items() if getattr(memory, name) != each}
+    return replace(memory, **changed) if changed else memory
 
 
 def guardian_made(memory: HoldMemory, uid: str, now: datetime) -> HoldMemory:

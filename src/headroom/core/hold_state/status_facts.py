@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 
 from headroom.core.allocation import is_short
 from headroom.core.amounts import format_resources
@@ -11,7 +10,7 @@ from headroom.core.hold_state.allocate_policy_groups import conflict_told
 from headroom.core.hold_state.view import HoldView
 from headroom.core.holds import Hold
 from headroom.core.objects import Pod
-from headroom.core.renewal import Guardians, outdated
+from headroom.core.renewal import Guardians
 from headroom.core.resources import Resources
 from headroom.core.statuses import Facts
 
@@ -19,27 +18,31 @@ from headroom.core.statuses import Facts
 def standing_facts(
     view: HoldView, guardian: Pod | None, size: Resources, node: str, used: Resources
 ) -> Facts:
-    hold = view.hold
-    if guardian is None and view.pinned and view.lodgers and not view.whole:
+    hold, kept, obstacles = view.hold, view.kept, view.obstacles
+    if guardian is None and kept.pinned and view.lodgers and not kept.whole:
         why = "its owner uses all of it; it is held again when that one ends"
         return Facts(hold, "Pending", "InUse", why, node, used)
-    if view.placeless and used and not view.trouble and not hold.paused:
+    if kept.placeless and used and not obstacles.trouble and not hold.paused:
         why = f"no place for one more pod is free on {node}; what owners leave is kept"
         return Facts(hold, "Available", "FullyUsed", why, node, used)
     if guardian is None and used_up(hold, size):
         return Facts(hold, "Available", "FullyUsed", "all of it is in use", node, used)
     if guardian is None and hold.paused:
         return Facts(hold, "Pending", "Paused", "nothing is held anew while paused", node, used)
-    if guardian is None and view.refused is not None:
-        why = view.refused.why
+    if guardian is None and obstacles.refused is not None:
+        why = obstacles.refused.why
         return Facts(hold, "Pending", "QuotaExceeded", why, node, used, degraded=True)
-    if guardian is None and view.held_up:
-        why = view.held_up
+    if guardian is None and obstacles.held_up:
+        why = obstacles.held_up
         return Facts(hold, "Pending", "LimitReached", why, node, used, degraded=True)
-    if guardian is None and view.trouble:
-        return Facts(hold, "Pending", "GuardianRefused", view.trouble, node, used, degraded=True)
-    if view.first and (guardian is None or not guardian.node):
-        why = f"pod {view.first} goes first, which it is for and which waits for room without it"
+    if guardian is None and obstacles.trouble:
+        return Facts(
+            hold, "Pending", "GuardianRefused", obstacles.trouble, node, used, degraded=True
+        )
+    if obstacles.first and (guardian is None or not guardian.node):
+        why = (
+            f"pod {obstacles.first} goes first, which it is for and which waits for room without it"
+        )
         return Facts(hold, "Pending", "Unschedulable", why, node, used, degraded=True)
     if guardian is None and used and node:  # Owners are in it: it does not begin anew.
         why = "what was returned is about to be held again"
@@ -56,7 +59,7 @@ def standing_facts(
         return Facts(hold, "Pending", "WaitingForNode", "", node, used)
     if not size.fits_in(guardian.requests):
         why = "part of the room that was returned is used by other pods"
-        facts = Facts(hold, "Available", "PartiallyHeld", why, node, used, not view.grows)
+        facts = Facts(hold, "Available", "PartiallyHeld", why, node, used, not kept.grows)
         return replace(facts, room=guardian.requests + used)
     if view.overbooked:
         told = ", ".join(
@@ -67,16 +70,16 @@ def standing_facts(
     return Facts(hold, "Available", "Available", "", node, used)
 
 
-def told_of(view: HoldView, guardians: Guardians, facts: Facts, now: datetime) -> Facts:
+def told_of(view: HoldView, guardians: Guardians, facts: Facts) -> Facts:
     """How a hold stands, with why the guardian that is to take its place does not come."""
-    old, successor = guardians.standing, guardians.successor
+    old, successor, obstacles = guardians.standing, guardians.successor, view.obstacles
     why = successor.unschedulable_message if successor is not None else ""
-    if old is not None and old.node and view.held_up and not view.in_place:
-        why = view.held_up if outdated(view.hold, old, now) else why
+    if obstacles.held_up and view.renewal is not None and not view.renewal.in_place:
+        why = obstacles.held_up
     if old is not None and old.node and successor is None:
         # Slots of one headroom share their trouble; one that stands as it should has none.
-        due = outdated(view.hold, old, now) or is_short(view.hold, old)
-        why = why or (view.trouble if due else "")
+        due = guardians.due or is_short(view.hold, old)
+        why = why or (obstacles.trouble if due else "")
     if not why:
         return facts
     told = replace(facts, reason="RenewalWaits", message=f"to be renewed: {why}", degraded=True)

@@ -9,6 +9,7 @@ from headroom.core.eviction.preallocation import Succession
 from headroom.core.eviction.reclaim import Reclaim
 from headroom.core.hold_state.memory import NOTHING, HoldMemory
 from headroom.core.holds import Hold, HoldStatus
+from headroom.core.node.kept_room import NOTHING_KEPT, KeptRoom
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence
 from headroom.core.quotas.refusals import QuotaRefusal
@@ -18,7 +19,7 @@ from headroom.core.subjects import Awaited
 
 @dataclass(frozen=True, slots=True)
 class RenewalView:
-    """What decides whether it is a hold's turn to be renewed.
+    """A guardian that is to be renewed: whether it is its turn, and where its successor fits.
 
     Each slot keeps its old guardian until the new one has a node, so a renewal needs extra room. To
     renew all slots of a headroom at once would need twice the room and flood the scheduler.
@@ -28,23 +29,56 @@ class RenewalView:
     most: int = 1  # how many may be at a time
     stuck: bool = False  # its successor finds no room, or may not even be created
     unsettled: bool = False  # pods of ours are between two states on the node of its guardian
+    waits: bool = False  # it is not its turn, or its node is not at rest
+    beside: bool = True  # its successor fits beside it
+    in_place: bool = True  # it fits where the old one stands, and no limit forbids it
+    crowded: bool = False  # a limit or a quota forbids both at once
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacles:
+    """What keeps a hold from having a guardian, or from having it now."""
+
+    trouble: str = ""  # why the last try to create one failed
+    not_before: datetime | None = None  # when the next try may come; None: now
+    node_limit: str = ""  # why it may not wait for a node: no more nodes may come
+    limit: str = ""  # the limit of its namespace that forbids it
+    refused: QuotaRefusal | None = None  # by the quota that leaves it no room
+    full: bool = False  # a guardian of another slot has to go first
+    spent: bool = False  # its headroom does not refill it and is about to drop it
+    first: str = ""  # the pod that the hold is for, and that waits for room without it
+    first_until: datetime | None = None  # how long that pod goes first
+    arrivals: frozenset[str] = frozenset()  # of the nodes it may go to, those that owners go to
+
+    @property
+    def held_up(self) -> str:
+        """Why a limit allows no guardian now."""
+        return self.limit or self.node_limit
+
+
+NO_OBSTACLES = Obstacles()
+
+
+@dataclass(frozen=True, slots=True)
+class Inheritance:
+    """Slots that are objects: an expired one leaves its room to the one that replaces it."""
+
+    leaves_room: bool = False  # its time is over, and another slot may take its room over
+    estate: Pod | None = None  # the guardian of an expired slot, whose room this one takes over
+    nodes: tuple[str, ...] = ()  # of such guardians that are not to be had in this moment
+    stays: bool = False  # its guardian stays until another slot has taken its room over
+
+
+NOTHING_LEFT = Inheritance()
 
 
 @dataclass(frozen=True, slots=True)
 class HoldView:
     """One hold and all that concerns it at a moment.
 
-    `trouble` is why the last try to make a guardian failed, `not_before` when the next may come;
-    `node` is where its guardian was last seen; `promised` whether an owner is on its way into it;
-    `latched` is what a latch of its own keeps there, nothing yet while it is too young to trust,
-    or all that it may have where a fence keeps strangers off (`fenced`); `taken_over` is the part
-    of it that was a guardian's before, so that there is room for it; `young` whether the latch of a
-    handover keeps it and is to be trusted in a moment; `passing` whether pods of
-    ours count twice there just now; `grows` whether a larger guardian would fit. Of a guardian
-    that is to be renewed: `may_renew` whether it is its turn, `beside` whether its successor fits
-    beside it, `in_place` whether it fits where it stands, `crowded` whether a limit or a quota
-    forbids both at once. `held_up` is why no guardian may be made now, because it would have to
-    wait for a node that must not come; `full` that one of another slot has to go first.
+    `node` is where its guardian was last seen, `promised` whether an owner is on its way into it.
+    `lodgers` are owners of a slot that still use its room on its node, `latches` those that keep
+    room for the hold itself, not for an owner on its way.
     """
 
     hold: Hold
@@ -52,46 +86,20 @@ class HoldView:
     claimants: tuple[Pod, ...] = ()
     node: str = ""
     promised: bool = False
-    latched: Resources | None = None
-    taken_over: Resources = EMPTY
-    fenced: bool = False
-    room_changes_at: datetime | None = None  # when one of these answers changes by itself
-    young: bool = False
-    passing: bool = False
-    grows: bool = True
-    may_renew: bool = True
-    beside: bool = True
-    in_place: bool = True
-    crowded: bool = False
-    held_up: str = ""
-    full: bool = False
-    over_limit: bool = False  # `held_up` is a limit of its namespace
-    trouble: str = ""
-    not_before: datetime | None = None
-    first: str = ""  # the pod that it is for, and that waits for room without it
-    first_until: datetime | None = None  # how long that one goes first
-    refused: QuotaRefusal | None = None  # by the quota that leaves it no room
-    homeless: bool = False  # its node was deleted
-    overbooked: Resources = EMPTY  # what pods on its node ask for beyond what there is
+    lodgers: tuple[Pod, ...] = ()
+    latches: tuple[Pod, ...] = ()
+    kept: KeptRoom = NOTHING_KEPT
+    obstacles: Obstacles = NO_OBSTACLES
+    renewal: RenewalView | None = None  # of one whose guardian is to be renewed
+    inheritance: Inheritance = NOTHING_LEFT
     needs_place: bool = False  # it has no room, and may take the place of running pods
     awaited: Succession | None = None  # the pods whose place it is to take
-    rest: Resources = EMPTY  # what is left where somebody else ended its guardian
-    left: Pod | None = None  # another controller's guardian of the same object
-    leaves_room: bool = False  # its time is over, and another slot may take its room over
-    heir: bool = False  # its guardian stays until that has happened
-    lodgers: tuple[Pod, ...] = ()  # of a slot: owners that still use its room on its node
-    whole: bool = True  # whether all of it would fit there beside them
-    pinned: bool = False  # whether it keeps its claim on what they use
-    claimed: bool = False  # whether a latch stands by which it does so
-    placeless: bool = False  # its owners left no place for who would keep the rest
     reclaim: Reclaim | None = None  # of a slot whose room others have: who gives way
-    estate: Pod | None = None  # the guardian of one that is over, whose room it takes over
-    inherits: tuple[str, ...] = ()  # nodes of such guardians that are not to be had in this moment
-    latches: tuple[Pod, ...] = ()  # that keep room for it, not for an owner on its way
+    rest: Resources = EMPTY  # what is left where somebody else ended its guardian
+    homeless: bool = False  # its node was deleted
+    overbooked: Resources = EMPTY  # what pods on its node ask for beyond what there is
+    left: Pod | None = None  # another controller's guardian of the same object
     memory: HoldMemory = NOTHING
-    renewal: RenewalView | None = None  # of one whose guardian is to be renewed
-    spent: bool = False  # its headroom does not refill it and is about to drop it
-    arrivals: frozenset[str] = frozenset()  # of the nodes it may go to, those that owners go to
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,24 +33,30 @@ for example for lack of quota, does not keep others waiting."""
 class KeptRoom:
     """What keeps the room of one hold on its node, beside or instead of a guardian.
 
-    `latched` is what latches keep, None without a latch. `taken_over` is the part of it that a
-    guardian had before. With `passing`, room that counts twice will soon count once. `whole`: all
-    of a slot fits beside the owners that use it. `claimed`: a latch keeps the claim of a slot.
+    `latched` is what latches keep, nothing yet while they are too young to trust, and None without
+    a latch; all that the hold may have where a fence keeps strangers off (`fenced`). `taken_over`
+    is the part of it that a guardian had before, so that there is room for it. With `passing`, room
+    that counts twice will soon count once. `whole`: all of a slot fits beside the owners that use
+    it. `pinned`: a slot keeps its claim on what they use; `claimed`: a latch does that.
     `placeless`: no pod has a place on the node for the rest of the hold. `grows`: what owners do
     not use fits on the node. `young`: a latch of a handover keeps it, and is trusted in a moment.
     `wake_at` is when one of these answers changes by itself.
     """
 
-    latched: Resources | None
-    taken_over: Resources
-    fenced: bool
-    passing: bool
-    whole: bool
-    claimed: bool
-    placeless: bool
-    grows: bool
-    young: bool
-    wake_at: datetime | None
+    latched: Resources | None = None
+    taken_over: Resources = EMPTY
+    fenced: bool = False
+    passing: bool = False
+    whole: bool = True
+    pinned: bool = False
+    claimed: bool = False
+    placeless: bool = False
+    grows: bool = True
+    young: bool = False
+    wake_at: datetime | None = None
+
+
+NOTHING_KEPT = KeptRoom()
 
 
 def kept_room(
@@ -67,6 +73,7 @@ def kept_room(
         fenced=fenced is not None,
         passing=passing,
         whole=not room.slot_users or is_whole_beside_users(view, room, now),
+        pinned=pinned,
         claimed=lasting and is_claimed(room),
         placeless=lasting and not pinned,
         grows=could_hold_all(view, room, fenced is not None, now),

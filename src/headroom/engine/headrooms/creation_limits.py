@@ -60,11 +60,11 @@ def wait_for_limits(ledger: Ledger, view: HoldView, waiting: Pod | None) -> None
     if limit is not None:
         if waiting is not None and waiting.unschedulable_message:
             ledger.agenda.wait(subject, on=LOAD)
-        if view.held_up:
-            ledger.slots.held_up[hold.group] = view.held_up
-    if view.full:
+        if view.obstacles.node_limit:
+            ledger.slots.held_up[hold.group] = view.obstacles.node_limit
+    if view.obstacles.full:
         ledger.agenda.wait(subject, on=Awaited(Change.GUARDIAN_GONE, hold.group))
-    if view.full or limit is not None:
+    if view.obstacles.full or limit is not None:
         ledger.agenda.wait(subject, on=Awaited(Change.HEADROOM_DECIDED, hold.group))
 
 

@@ -72,7 +72,12 @@ def _with_clock(
     chronicle = chronicle_of(hold, guardian, decided.status.phase, now)
     status = replace(decided.status, chronicle=chronicle)
     gone_at = cleanup_at(replace(hold, status=status), cleanup)
-    if gone_at is not None and gone_at <= now and status == hold.status and not view.heir:
+    if (
+        gone_at is not None
+        and gone_at <= now
+        and status == hold.status
+        and not view.inheritance.stays
+    ):
         return HoldDecision(status, dismissed(hold, view.guardians))
     ends = chronicle.ends if chronicle is not None and status.phase == "Available" else None
     # What is due already waits for the status to be written, which brings us back.
