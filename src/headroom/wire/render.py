@@ -280,16 +280,13 @@ def _resource(parent: Parent) -> Resource:
 
 
 def _write_index(action: WriteIndex) -> Write:
-    body: Json = {
-        "apiVersion": CLAIM_INDEXES.api_version,
-        "kind": CLAIM_INDEXES.kind,
-        "metadata": {"name": INDEX_NAME, "namespace": action.namespace},
-        "spec": {
-            "keys": dict.fromkeys(sorted(action.keys), True),
-            "freshUntil": format_time(action.fresh_until),
-            **({"priorityAtLeast": action.priority} if action.priority is not None else {}),
-        },
+    spec = {
+        "keys": dict.fromkeys(sorted(action.keys), True),
+        "freshUntil": format_time(action.fresh_until),
+        **({"priorityAtLeast": action.priority} if action.priority is not None else {}),
     }
+    metadata = {"name": INDEX_NAME, "namespace": action.namespace}
+    body = CLAIM_INDEXES.new(metadata, spec=spec)
     return Write(
         "patch",
         CLAIM_INDEXES,
