@@ -22,9 +22,10 @@ from headroom.webhook.certificate_controller import CertificateTimes
 from headroom.webhook.certificates import split
 from headroom.webhook.keychain import Lifetimes, renewed
 from headroom.webhook.process import Webhook, WebhookSettings
+from headroom.wire.installed_kinds import REGISTRATIONS, SECRETS
 from headroom.wire.kinds import HOLDS, NAMESPACES, PODS
 from headroom.wire.manifests import Installation, install_objects
-from headroom.wire.webhook import REGISTRATIONS, SECRETS, WEBHOOK_NAME, registration
+from headroom.wire.webhook import WEBHOOK_NAME, registration
 from testbed.api import ApiFailure, Json
 from testbed.controlplane import ControlPlane, KubectlFailed
 from tests.e2e.attacks.flooding import (

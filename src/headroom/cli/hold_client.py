@@ -100,12 +100,8 @@ def hold_manifest(asked: HoldFlags) -> Json:
         spec["ttl"] = asked.ttl
     if asked.reusable:
         spec["allocateOnce"] = False
-    manifest: Json = {
-        "apiVersion": HOLDS.api_version,
-        "kind": HOLDS.kind,
-        "metadata": {"name": asked.key.name, "namespace": asked.key.namespace},
-        "spec": spec,
-    }
+    metadata = {"name": asked.key.name, "namespace": asked.key.namespace}
+    manifest = HOLDS.new(metadata, spec=spec)
     problems = validate(manifest, HOLDS.kind, known()) or [
         *hold_from(manifest).problems,
         *odd_parts(manifest),

@@ -14,7 +14,6 @@ import typer
 
 from headroom import __version__
 from headroom.cli.dialects import NAMES, chosen
-from headroom.cli.errors import Misuse
 from headroom.cli.installation.runflags import passed_on
 from headroom.cli.options import (
     Context,
@@ -26,6 +25,7 @@ from headroom.cli.options import (
     Namespaces,
     PauseImage,
     a_namespace,
+    checked,
     option,
     read_namespaces,
 )
@@ -39,14 +39,15 @@ Home = Annotated[
 ]
 
 
-def _an_image(text: str) -> str:
-    problem = image_problem(text)
-    if problem:
-        raise Misuse(f"--image {text!r}: {problem}")
-    return text
-
-
-Image = Annotated[str, option("--image", "The operator's image.", "IMAGE", callback=_an_image)]
+Image = Annotated[
+    str,
+    option(
+        "--image",
+        "The operator's image.",
+        "IMAGE",
+        callback=checked("--image", image_problem, needed=True),
+    ),
+]
 Policy = Annotated[
     bool,
     option(

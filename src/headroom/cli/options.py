@@ -6,6 +6,7 @@ also be set by an environment variable, because a Deployment configures an opera
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -38,19 +39,20 @@ def _variable(names: str) -> str:
     return names.split()[0].removeprefix("--").replace("-", "_").upper()
 
 
-def a_namespace(text: str) -> str:
-    """Reject a text that cannot be the name of a namespace; empty is allowed."""
-    problem = namespace_problem(text) if text else ""
-    if problem:
-        raise Misuse(f"--namespace {text!r}: {problem}")
-    return text
+def checked(
+    flag: str, problem_with: Callable[[str], str], *, needed: bool = False
+) -> Callable[[str], str]:
+    """The callback of a flag that rejects an invalid text; unless `needed`, empty is allowed."""
+
+    def check(text: str) -> str:
+        if (text or needed) and (problem := problem_with(text)):
+            raise Misuse(f"{flag} {text!r}: {problem}")
+        return text
+
+    return check
 
 
-def _a_pause_image(text: str) -> str:
-    problem = image_problem(text) if text else ""
-    if problem:
-        raise Misuse(f"--pause-image {text!r}: {problem}")
-    return text
+a_namespace = checked("--namespace", namespace_problem)
 
 
 if TYPE_CHECKING:
@@ -159,7 +161,7 @@ PauseImage = Annotated[
         "--pause-image",
         "The image of guardians, latches and fences. [default: registry.k8s.io/pause:3.10]",
         "IMAGE",
-        callback=_a_pause_image,
+        callback=checked("--pause-image", image_problem),
     ),
 ]
 MountpointNames = Annotated[

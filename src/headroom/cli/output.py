@@ -50,6 +50,12 @@ def columns(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     )
 
 
+def first_rows(headings: Sequence[str], rows: Sequence[Sequence[str]], most: int) -> str:
+    """Format the first rows as a table; a line under it says how many more there are."""
+    table, more = columns(headings, rows[:most]), len(rows) - most
+    return f"{table}\n… and {more} more: -o json has them all" if more > 0 else table
+
+
 def document(value: Any, form: OutputFormat) -> str:
     """Print one value as JSON or YAML."""
     if form is OutputFormat.JSON:

@@ -150,6 +150,7 @@ def run(
 ) -> None:
     """Run the operator until it is told to stop; prints `ready` once it is synced and leads."""
     from headroom.cli.serve import ServeSettings, start
+    from headroom.core.policy import Policy
     from headroom.kube.kubeconfig import find_access
     from headroom.runtime.logs import configure
 
@@ -164,12 +165,14 @@ def run(
         prices=read_prices(price, price_file, pool_label),
         probes=_address("--probes", probes),
         namespaces=read_namespaces(namespaces),
-        namespace_limits=read_limits(namespace_limits),
-        across_namespaces=allow_cross_namespace_owners,
-        cluster_preallocation=allow_cluster_preallocation,
-        most_slots=most_slots,
+        policy=Policy(
+            across_namespaces=allow_cross_namespace_owners,
+            cluster_preallocation=allow_cluster_preallocation,
+            taints_bind_all=reservation_taints_for_all,
+            most_slots=most_slots,
+            namespace_limits=read_limits(namespace_limits),
+        ),
         node_overhead=node_overhead.decided,
-        taints_bind_all=reservation_taints_for_all,
         speech=chosen(names, mountpoint_names, pause_image),
         ahead=ahead,
         log_limits=configure(log_level.value, form=log_format.value),

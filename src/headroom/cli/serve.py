@@ -27,7 +27,6 @@ from headroom.cli.pages.operator import Surroundings, operator_page, tell_cost
 from headroom.cli.placeholders import settle
 from headroom.core.names import LEASE_NAME
 from headroom.core.policy import Policy
-from headroom.core.quotas.namespaces import NO_LIMITS, NamespaceLimits
 from headroom.dashboard.prices import Prices
 from headroom.dialects.proactive.objects import headroom_object
 from headroom.dialects.proactive.options import Options
@@ -57,6 +56,7 @@ from headroom.wire.kinds import DAEMON_SETS, NAMESPACES, SLOT_SETS
 
 NOTHING_AHEAD = Options()
 NO_PRICES = Prices()
+USUAL_POLICY = Policy()
 DEFAULT_NAMESPACE = "headroom-system"
 SUPPRESSED_TOLD_S = 30.0
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -82,12 +82,8 @@ class ServeSettings:
     namespace: str = ""
     http: Address | None = None
     probes: Address | None = None
-    across_namespaces: bool = False
-    cluster_preallocation: bool = False
-    taints_bind_all: bool = False
-    most_slots: int = 100_000
+    policy: Policy = USUAL_POLICY  # the part of it that the command line decides
     namespaces: tuple[str, ...] = ()
-    namespace_limits: NamespaceLimits = NO_LIMITS
     node_overhead: bool | None = None  # None: if Karpenter is installed, or as soon as it is
     speech: KindCodecs = NATIVE
     ahead: Options = NOTHING_AHEAD
@@ -129,13 +125,9 @@ class Replica:
         self._clock = clock = ServerClock(self._client.server_time.now, skewed=_tell_skew)
         census = Gauges(metrics, clock)
         engine = Engine(
-            Policy(
+            replace(
+                settings.policy,
                 namespace=settings.home,
-                across_namespaces=settings.across_namespaces,
-                cluster_preallocation=settings.cluster_preallocation,
-                taints_bind_all=settings.taints_bind_all,
-                most_slots=settings.most_slots,
-                namespace_limits=settings.namespace_limits,
                 namespaces=frozenset(self._served),
                 scheduler_names=self._speech.schedulers,
                 own_objects=self._speech.own_objects(settings.placeholders()),

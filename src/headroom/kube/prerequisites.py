@@ -19,6 +19,7 @@ from headroom.kube.answers import Answer
 from headroom.kube.client import Client
 from headroom.kube.errors import KubeError
 from headroom.kube.outcomes import outcome_of, outcome_of_trouble
+from headroom.wire.installed_kinds import GATE_BINDINGS, GATE_POLICIES
 from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.kinds import NAMESPACES, PRIORITY_CLASSES, Json, Resource
 from headroom.wire.manifests import priority_classes
@@ -29,20 +30,7 @@ log = structlog.get_logger("headroom.kube")
 
 LOOK_AGAIN_S = 60.0
 NOT_FOUND = 404
-POLICY_GROUP = ("admissionregistration.k8s.io", "v1")
-POLICIES = {
-    "MutatingAdmissionPolicy": Resource(
-        *POLICY_GROUP, "mutatingadmissionpolicies", "MutatingAdmissionPolicy", namespaced=False
-    ),
-    "MutatingAdmissionPolicyBinding": Resource(
-        *POLICY_GROUP,
-        "mutatingadmissionpolicybindings",
-        "MutatingAdmissionPolicyBinding",
-        namespaced=False,
-    ),
-}
-
-
+POLICIES = {each.kind: each for each in (GATE_POLICIES, GATE_BINDINGS)}
 _PREEMPTS = (
     "it exists and its pods preempt, which guardians never do: they use headroom-preemptible "
     "until it is deleted and the operator creates it again at its next start"
@@ -81,7 +69,7 @@ async def prepare(client: Client, namespace: str, speech: KindCodecs = NATIVE) -
 
 
 def _wanted(namespace: str, speech: KindCodecs) -> list[tuple[Resource, Json]]:
-    home: Json = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
+    home = NAMESPACES.new({"name": namespace})
     policies = policy_objects(speech.asks, namespace)
     wanted = [(NAMESPACES, home)]
     wanted += [(PRIORITY_CLASSES, item) for item in (*priority_classes(), *speech.classes())]

@@ -20,8 +20,9 @@ from headroom.kube.answers import Answer, refusal
 from headroom.kube.client import Client
 from headroom.kube.errors import RequestRefused
 from headroom.wire.errors import UNREADABLE_JSON
+from headroom.wire.installed_kinds import REGISTRATIONS, SECRETS
 from headroom.wire.kinds import Json
-from headroom.wire.webhook import REGISTRATIONS, SECRETS, WEBHOOK_NAME
+from headroom.wire.webhook import WEBHOOK_NAME
 from headroom.wire.writes import STRATEGIC_PATCH
 
 
@@ -121,9 +122,8 @@ class WebhookObjects:
             answer = await self._client.send("PUT", path, body)
         else:
             metadata = {"name": WEBHOOK_NAME, "namespace": self._home}
-            new = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": encoded}
-            path = SECRETS.path(self._home)
-            answer = await self._client.send("POST", path, msgspec.json.encode(new))
+            body = msgspec.json.encode(SECRETS.new(metadata, data=encoded))
+            answer = await self._client.send("POST", SECRETS.path(self._home), body)
         if answer.status == 409 or (answer.status == 404 and before.whole is not None):
             return False
         if not answer.ok:

@@ -48,8 +48,8 @@ class Dialect:
 
     name: str
     decoders: Mapping[Resource, Decode]
-    render: Callable[[Action], Write | None]
-    definitions: Callable[[], list[dict[str, Any]]]
+    render: Callable[[Action], Write | None] = lambda _: None
+    definitions: Callable[[], list[dict[str, Any]]] = list
     rules: tuple[dict[str, Any], ...] = ()
     schedulers: frozenset[str] = frozenset()
     asks: tuple[str, ...] = ()

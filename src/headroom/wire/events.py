@@ -51,21 +51,19 @@ def event_create(tell: Tell) -> Write:
         "name": tell.about.name,
         "uid": tell.uid,
     }
-    body: Json = {
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": event_name(tell), "namespace": event_namespace(tell)},
-        "involvedObject": {field: text for field, text in involved.items() if text},
-        "type": tell.type,
-        "reason": tell.reason,
-        "message": _shortened(tell.message),
-        "count": 1,
-        "firstTimestamp": at,
-        "lastTimestamp": at,
-        "source": {"component": COMPONENT},
-        "reportingComponent": COMPONENT,
-        "reportingInstance": COMPONENT,
-    }
+    body = EVENTS.new(
+        {"name": event_name(tell), "namespace": event_namespace(tell)},
+        involvedObject={field: text for field, text in involved.items() if text},
+        type=tell.type,
+        reason=tell.reason,
+        message=_shortened(tell.message),
+        count=1,
+        firstTimestamp=at,
+        lastTimestamp=at,
+        source={"component": COMPONENT},
+        reportingComponent=COMPONENT,
+        reportingInstance=COMPONENT,
+    )
     return Write("create", EVENTS, event_namespace(tell), "", body)
 
 
@@ -102,14 +100,8 @@ class EventRecorder:
         told.count += 1
         self._told.move_to_end(identity)
         body: Json = {"count": told.count, "lastTimestamp": format_time(tell.at)}
-        return Write(
-            "patch",
-            EVENTS,
-            event_namespace(tell),
-            _named(tell, told.suffix),
-            body,
-            content_type=MERGE_PATCH,
-        )
+        name = _named(tell, told.suffix)
+        return Write("patch", EVENTS, event_namespace(tell), name, body, content_type=MERGE_PATCH)
 
     def forget(self, tell: Tell) -> None:
         """Take note that the event is gone (events expire): the next one is made anew."""

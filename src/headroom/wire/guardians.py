@@ -43,10 +43,10 @@ from headroom.core.names import (
     SLOT_ANNOTATION,
     USERS_ANNOTATION,
 )
-from headroom.core.objects import HostPort, Parent
+from headroom.core.objects import HostPort, Key, OwnerReference, Parent
 from headroom.core.resources import EMPTY, Resources
 from headroom.wire.amounts import overhead_of, requirements_json
-from headroom.wire.kinds import Json
+from headroom.wire.kinds import PODS, Json
 from headroom.wire.limits import limits_of
 from headroom.wire.namespaces import seen_from
 from headroom.wire.node_pin import away_from, next_to, pinned_to
@@ -67,19 +67,15 @@ def guardian_json(action: CreateGuardian, image: str = PAUSE_IMAGE) -> Json:
     hold = action.hold
     template = _template(hold)
     spec = _mapping(template.get("spec"))
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": _guardian_metadata(action, _mapping(template.get("metadata"))),
-        "spec": {
-            **pause_spec(_class_of(hold)),
-            "terminationGracePeriodSeconds": _grace(action),
-            **_placing(action, spec),
-            "readinessGates": [{"conditionType": READINESS_GATE}],
-            **({"schedulingGates": [{"name": LATCH_GATE}]} if action.gated else {}),
-            "containers": [_guardian_container(action, spec, image)],
-        },
+    made = {
+        **pause_spec(_class_of(hold)),
+        "terminationGracePeriodSeconds": _grace(action),
+        **_placing(action, spec),
+        "readinessGates": [{"conditionType": READINESS_GATE}],
+        **({"schedulingGates": [{"name": LATCH_GATE}]} if action.gated else {}),
+        "containers": [_guardian_container(action, spec, image)],
     }
+    return PODS.new(_guardian_metadata(action, _mapping(template.get("metadata"))), spec=made)
 
 
 def _grace(action: CreateGuardian) -> int:
@@ -106,21 +102,17 @@ def _class_of(hold: Hold) -> str:
 
 def latch_json(action: CreateLatch, image: str = PAUSE_IMAGE) -> Json:
     """The gated pod that keeps a node's room in kube-scheduler's eyes during a handover."""
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {
-            "name": action.key.name,
-            "namespace": action.key.namespace,
-            **latch_metadata(action),
-        },
-        "spec": {
-            **pause_spec(LOCKED_CLASS),
-            "schedulerName": DEFAULT_SCHEDULER_NAME,
-            "schedulingGates": [{"name": LATCH_GATE}],
-            "containers": [container_json(image, action.requests) | _asking(action.requests)],
-        },
+    spec = {
+        **pause_spec(LOCKED_CLASS),
+        "schedulerName": DEFAULT_SCHEDULER_NAME,
+        "schedulingGates": [{"name": LATCH_GATE}],
+        "containers": [container_json(image, action.requests) | _asking(action.requests)],
     }
+    return PODS.new({**_named(action.key), **latch_metadata(action)}, spec=spec)
+
+
+def _named(key: Key) -> Json:
+    return {"name": key.name, "namespace": key.namespace}
 
 
 def _asking(requests: Resources) -> Json:
@@ -159,27 +151,23 @@ def fence_json(action: CreateFence, image: str = PAUSE_IMAGE) -> Json:
         "namespaceSelector": {},
         "topologyKey": HOSTNAME,
     }
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {
-            "name": action.key.name,
-            "namespace": action.key.namespace,
-            # It keeps no room: not what `for` finds.
-            "labels": {ROLE_LABEL: ROLE_FENCE, **_on_behalf(action.hold)},
-            "annotations": {**told, **({SLOT_ANNOTATION: parent.slot} if parent.slot else {})},
-            "ownerReferences": _owners(action.hold),
-        },
-        "spec": {
-            **pause_spec(LOCKED_CLASS),
-            "nodeName": action.node,
-            **({"tolerations": spec["tolerations"]} if spec.get("tolerations") else {}),
-            "affinity": {
-                "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [strangers]}
-            },
-            "containers": [container_json(image, EMPTY) | _asking(EMPTY)],
-        },
+    metadata = {
+        **_named(action.key),
+        # It keeps no room: not what `for` finds.
+        "labels": {ROLE_LABEL: ROLE_FENCE, **_on_behalf(action.hold)},
+        "annotations": {**told, **({SLOT_ANNOTATION: parent.slot} if parent.slot else {})},
+        "ownerReferences": _owners(action.hold),
     }
+    made = {
+        **pause_spec(LOCKED_CLASS),
+        "nodeName": action.node,
+        **({"tolerations": spec["tolerations"]} if spec.get("tolerations") else {}),
+        "affinity": {
+            "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [strangers]}
+        },
+        "containers": [container_json(image, EMPTY) | _asking(EMPTY)],
+    }
+    return PODS.new(metadata, spec=made)
 
 
 def _template(hold: Hold) -> Json:
@@ -219,26 +207,26 @@ def _foreign(given: object) -> Json:
     return {key: value for key, value in _mapping(given).items() if not key.startswith(f"{GROUP}/")}
 
 
-def owned_by(parent: Parent) -> Json:
-    """The reference to the object that asked for what we make."""
+def owned_by(
+    owner: Parent | OwnerReference, *, controller: bool = True, blocks: bool = False
+) -> Json:
+    """The reference to an object that what we make belongs to."""
     return {
-        "apiVersion": parent.api_version,
-        "kind": parent.kind,
-        "name": parent.name,
-        "uid": parent.uid,
-        "controller": True,
-        "blockOwnerDeletion": False,
+        "apiVersion": owner.api_version,
+        "kind": owner.kind,
+        "name": owner.name,
+        "uid": owner.uid,
+        "controller": controller,
+        "blockOwnerDeletion": blocks,
     }
 
 
 def _owners(hold: Hold) -> list[Json]:
     """The controller of a pod of ours, and the object that asked for it."""
-    asked, first = owned_by(hold.parent), hold.template.controller
+    first = hold.template.controller
     if first is None:
-        return [asked]
-    named = {"apiVersion": first.api_version, "kind": first.kind, "name": first.name}
-    controller = {**named, "uid": first.uid, "controller": True, "blockOwnerDeletion": False}
-    return [controller, {**asked, "controller": False}]
+        return [owned_by(hold.parent)]
+    return [owned_by(first), owned_by(hold.parent, controller=False)]
 
 
 def _on_behalf(hold: Hold) -> dict[str, str]:
@@ -248,10 +236,7 @@ def _on_behalf(hold: Hold) -> dict[str, str]:
 
 def _owned_too(hold: Hold) -> list[Json]:
     also = hold.template.owner
-    if also is None:
-        return []
-    named = {"apiVersion": also.api_version, "kind": also.kind, "name": also.name}
-    return [{**named, "uid": also.uid, "controller": False, "blockOwnerDeletion": False}]
+    return [] if also is None else [owned_by(also, controller=False)]
 
 
 def _labels(role: str, parent: Parent) -> dict[str, str]:

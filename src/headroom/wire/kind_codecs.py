@@ -28,6 +28,7 @@ from headroom.wire.kinds import HEADROOMS, HOLDS, NAMESPACES, NODES, PODS, Json,
 from headroom.wire.objects.metadata import KEPT_ANNOTATIONS, AnnotationReader
 from headroom.wire.objects.pods import decode_pod
 from headroom.wire.objects.reader import to_text
+from headroom.wire.rbac import named
 from headroom.wire.render import render
 from headroom.wire.safe_decode import contained
 from headroom.wire.schema.notation import Catalogue
@@ -188,14 +189,7 @@ class KindCodecs:
         rules = [dict(rule) for dialect in self.dialects for rule in dialect.rules]
         leases = list(dict.fromkeys(rival.lease for rival in self.rivals))
         if leases:
-            rules.append(
-                {
-                    "apiGroups": ["coordination.k8s.io"],
-                    "resources": ["leases"],
-                    "verbs": ["list"],
-                    "resourceNames": leases,
-                }
-            )
+            rules.append(named("coordination.k8s.io", ("leases",), ("list",), tuple(leases)))
         return rules
 
     def catalogue(self) -> Catalogue:

@@ -54,6 +54,10 @@ class Resource:
             parts.append(subresource)
         return "/".join(parts)
 
+    def new(self, metadata: Json, **parts: Any) -> Json:
+        """An object of this kind, with `parts` after its metadata."""
+        return {"apiVersion": self.api_version, "kind": self.kind, "metadata": metadata, **parts}
+
     def __str__(self) -> str:
         return f"{self.plural}.{self.group}" if self.group else self.plural
 

@@ -22,10 +22,10 @@ from headroom.wire.install.dashboard import dashboard_objects
 from headroom.wire.install.pods import Program, deployment, disruption_budget, network_policy
 from headroom.wire.install.rights import ACCOUNT, rights, served_namespaces
 from headroom.wire.install.webhook import webhook_objects
+from headroom.wire.installed_kinds import LABELS
 from headroom.wire.kind_codecs import NATIVE, KindCodecs
-from headroom.wire.kinds import Json
+from headroom.wire.kinds import NAMESPACES, PRIORITY_CLASSES, Json
 from headroom.wire.policy import policy_objects
-from headroom.wire.rbac import LABELS
 
 NAMESPACE = "headroom-system"
 PROBES_PORT = 8080
@@ -130,20 +130,18 @@ def priority_classes() -> list[Json]:
 
 
 def _priority_class(name: str, value: int, description: str) -> Json:
-    return {
-        "apiVersion": "scheduling.k8s.io/v1",
-        "kind": "PriorityClass",
-        "metadata": {"name": name, "labels": LABELS},
-        "value": value,
-        "preemptionPolicy": "Never",
-        "globalDefault": False,
-        "description": description,
-    }
+    return PRIORITY_CLASSES.new(
+        {"name": name, "labels": LABELS},
+        value=value,
+        preemptionPolicy="Never",
+        globalDefault=False,
+        description=description,
+    )
 
 
 def _namespace(name: str) -> Json:
     labels = {**LABELS, "pod-security.kubernetes.io/enforce": "restricted"}
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+    return NAMESPACES.new({"name": name, "labels": labels})
 
 
 def _ports(installation: Installation) -> list[Json]:

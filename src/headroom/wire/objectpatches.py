@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from headroom.core.objects import Parent
 from headroom.wire.kinds import Json, Resource
@@ -56,11 +57,17 @@ def changed(
 
 def deletion(resource: Resource, parent: Parent) -> Write:
     """Delete an object, if it is still the one that is meant."""
-    body: Json = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
-    if parent.uid:
-        body["preconditions"] = {"uid": parent.uid}
     namespace = parent.namespace if resource.namespaced else ""
-    return Write("delete", resource, namespace, parent.name, body)
+    return Write("delete", resource, namespace, parent.name, delete_options(parent.uid))
+
+
+def delete_options(uid: str, version: str = "", **more: Any) -> Json:
+    """The body of a deletion; uid and version, if given, are those that the object must have."""
+    given = {"uid": uid, "resourceVersion": version}
+    known = {name: value for name, value in given.items() if value}
+    preconditions = {"preconditions": known} if known else {}
+    options = {"apiVersion": "v1", "kind": "DeleteOptions", **more}
+    return {**options, "propagationPolicy": "Background", **preconditions}
 
 
 def annotated(write: Write, annotations: Mapping[str, str]) -> Write:

@@ -15,10 +15,11 @@ from headroom.core.actions import CreateSlotSet, WriteOverhead
 from headroom.core.headrooms.companions import slot_set_key
 from headroom.core.headrooms.node_overhead import NOWHERE, Overhead
 from headroom.core.names import GROUP, LOCKED_CLASS, PARENT_ANNOTATION, SHAPE_ANNOTATION
+from headroom.core.objects import Key, Parent
 from headroom.wire.guardians import container_json, owned_by, pause_spec, port_json
+from headroom.wire.installed_kinds import LABELS
 from headroom.wire.kinds import DAEMON_SETS, SLOT_SETS, Json
 from headroom.wire.node_pin import pinned_to
-from headroom.wire.rbac import LABELS
 from headroom.wire.writes import JSON_PATCH, Write
 
 OVERHEAD_LABEL = f"{GROUP}/overhead"  # on no pod: what the DaemonSet would look for
@@ -33,19 +34,19 @@ def companion_write(action: WriteOverhead | CreateSlotSet, image: str) -> Write:
 
 def _slot_set(action: CreateSlotSet) -> Write:
     key = slot_set_key(action.parent)
-    made: Json = {
-        "apiVersion": SLOT_SETS.api_version,
-        "kind": SLOT_SETS.kind,
-        "metadata": {
-            "name": key.name,
-            "namespace": key.namespace,
-            "labels": dict(LABELS),
-            "annotations": {PARENT_ANNOTATION: action.parent.whole},
-            "ownerReferences": [owned_by(action.parent)],
-        },
-        "spec": {"expectedPods": 0},
-    }
+    made = SLOT_SETS.new(_metadata(key, action.parent, {}), spec={"expectedPods": 0})
     return Write("create", SLOT_SETS, key.namespace, "", made)
+
+
+def _metadata(key: Key, parent: Parent, shape: dict[str, str]) -> Json:
+    """The metadata of an object beside the guardians of a Headroom; `shape` is an annotation."""
+    return {
+        "name": key.name,
+        "namespace": key.namespace,
+        "labels": dict(LABELS),
+        "annotations": {PARENT_ANNOTATION: parent.whole, **shape},
+        "ownerReferences": [owned_by(parent)],
+    }
 
 
 def _overhead_write(action: WriteOverhead, image: str) -> Write:
@@ -63,24 +64,13 @@ def _overhead_write(action: WriteOverhead, image: str) -> Write:
 
 
 def _daemon_set(overhead: Overhead, image: str) -> Json:
-    parent = overhead.parent
-    told = {PARENT_ANNOTATION: parent.whole, SHAPE_ANNOTATION: overhead.shape}
-    return {
-        "apiVersion": DAEMON_SETS.api_version,
-        "kind": DAEMON_SETS.kind,
-        "metadata": {
-            "name": overhead.key.name,
-            "namespace": overhead.key.namespace,
-            "labels": dict(LABELS),
-            "annotations": told,
-            "ownerReferences": [owned_by(parent)],
-        },
-        "spec": {
-            "selector": {"matchLabels": _labels(overhead)},
-            "updateStrategy": {"type": "OnDelete"},
-            "template": _template(overhead, image),
-        },
+    shape = {SHAPE_ANNOTATION: overhead.shape}
+    spec = {
+        "selector": {"matchLabels": _labels(overhead)},
+        "updateStrategy": {"type": "OnDelete"},
+        "template": _template(overhead, image),
     }
+    return DAEMON_SETS.new(_metadata(overhead.key, overhead.parent, shape), spec=spec)
 
 
 def _labels(overhead: Overhead) -> dict[str, str]:

@@ -20,11 +20,12 @@ from headroom.core.names import (
     INDEX_NAME,
     ROLE_LABEL,
 )
+from headroom.wire.admission_policies.cel import named_expressions, texts
+from headroom.wire.installed_kinds import GATE_BINDINGS, GATE_POLICIES, LABELS
 from headroom.wire.kinds import CLAIM_INDEXES, Json
 
 POLICY_NAME = "claim-gate.headroom.dev"
 ASKS_POLICY_NAME = "asks-gate.headroom.dev"
-POLICY_API = "admissionregistration.k8s.io/v1"
 _NAMESPACE_NAME = "kubernetes.io/metadata.name"  # a label that every namespace has
 
 NEW_PODS = {
@@ -137,45 +138,26 @@ def asking_by(asks: Sequence[str]) -> dict[str, str]:
 
 
 def _carried(asks: Sequence[str]) -> str:
-    names = "[" + ", ".join(f"'{name}'" for name in asks) + "]"
-    return f"{names}.exists(name, name in object.metadata.annotations"
-
-
-def as_conditions(conditions: Mapping[str, str]) -> list[Json]:
-    """Named expressions as the API wants them listed."""
-    return [{"name": name, "expression": text} for name, text in conditions.items()]
+    return f"{texts(asks)}.exists(name, name in object.metadata.annotations"
 
 
 def _policy(name: str, namespaces: Json, conditions: Mapping[str, str]) -> Json:
-    return {
-        "apiVersion": POLICY_API,
-        "kind": "MutatingAdmissionPolicy",
-        "metadata": {"name": name, "labels": {"app.kubernetes.io/name": "headroom"}},
-        "spec": {
-            # Whatever goes wrong here, the pod is created as it was asked for.
-            "failurePolicy": "Ignore",
-            # Should somebody's later patch drop the gate, it is put back. A pod that did not match
-            # is not looked at again: labels that others add on the way do not count.
-            "reinvocationPolicy": "IfNeeded",
-            "paramKind": {"apiVersion": API_VERSION, "kind": CLAIM_INDEXES.kind},
-            "matchConstraints": {
-                "namespaceSelector": namespaces,
-                "resourceRules": [dict(NEW_PODS)],
-            },
-            "matchConditions": as_conditions(conditions),
-            "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": _PATCH}}],
-        },
+    spec = {
+        # Whatever goes wrong here, the pod is created as it was asked for.
+        "failurePolicy": "Ignore",
+        # Should somebody's later patch drop the gate, it is put back. A pod that did not match
+        # is not looked at again: labels that others add on the way do not count.
+        "reinvocationPolicy": "IfNeeded",
+        "paramKind": {"apiVersion": API_VERSION, "kind": CLAIM_INDEXES.kind},
+        "matchConstraints": {"namespaceSelector": namespaces, "resourceRules": [dict(NEW_PODS)]},
+        "matchConditions": named_expressions(conditions),
+        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": _PATCH}}],
     }
+    return GATE_POLICIES.new({"name": name, "labels": LABELS}, spec=spec)
 
 
 def _binding(name: str) -> Json:
-    return {
-        "apiVersion": POLICY_API,
-        "kind": "MutatingAdmissionPolicyBinding",
-        "metadata": {"name": name, "labels": {"app.kubernetes.io/name": "headroom"}},
-        "spec": {
-            "policyName": name,
-            # No namespace: the index of the pod's own one. None there: nothing to gate.
-            "paramRef": {"name": INDEX_NAME, "parameterNotFoundAction": "Allow"},
-        },
-    }
+    # No namespace: the index of the pod's own one. None there: nothing to gate.
+    index = {"name": INDEX_NAME, "parameterNotFoundAction": "Allow"}
+    spec = {"policyName": name, "paramRef": index}
+    return GATE_BINDINGS.new({"name": name, "labels": LABELS}, spec=spec)

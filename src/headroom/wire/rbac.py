@@ -5,12 +5,19 @@
 
 from __future__ import annotations
 
+from headroom.wire.installed_kinds import (
+    ACCOUNTS,
+    CLUSTER_ROLE_BINDINGS,
+    CLUSTER_ROLES,
+    LABELS,
+    RBAC,
+    ROLE_BINDINGS,
+    ROLES,
+)
 from headroom.wire.kinds import Json
 
-RBAC = "rbac.authorization.k8s.io"
 READ = ("get", "list", "watch")
 FOLLOW = ("list", "watch")
-LABELS = {"app.kubernetes.io/name": "headroom"}
 
 
 def rule(group: str, resources: tuple[str, ...], verbs: tuple[str, ...]) -> Json:
@@ -25,43 +32,31 @@ def named(
 
 
 def account(name: str, namespace: str) -> Json:
-    return {
-        "apiVersion": "v1",
-        "kind": "ServiceAccount",
-        "metadata": {"name": name, "namespace": namespace, "labels": LABELS},
-    }
+    return ACCOUNTS.new({"name": name, "namespace": namespace, "labels": LABELS})
 
 
 def cluster_role(name: str, rules: list[Json], labels: dict[str, str] | None = None) -> Json:
-    return {
-        "apiVersion": f"{RBAC}/v1",
-        "kind": "ClusterRole",
-        "metadata": {"name": name, "labels": {**LABELS, **(labels or {})}},
-        "rules": rules,
-    }
+    metadata = {"name": name, "labels": {**LABELS, **(labels or {})}}
+    return CLUSTER_ROLES.new(metadata, rules=rules)
 
 
 def role(name: str, namespace: str, rules: list[Json]) -> Json:
-    return {
-        "apiVersion": f"{RBAC}/v1",
-        "kind": "Role",
-        "metadata": {"name": name, "namespace": namespace, "labels": LABELS},
-        "rules": rules,
-    }
+    return ROLES.new({"name": name, "namespace": namespace, "labels": LABELS}, rules=rules)
 
 
-def binding(name: str, kind: str, namespace: str, there: str = "") -> Json:
-    """Bind the role of this kind to the account of the same name, which lives in `namespace`.
+def binding(name: str, kind: str, namespace: str, there: str = "", to: str = "") -> Json:
+    """Bind the role of this kind to an account, which lives in `namespace`.
 
-    A Role is one of that namespace, or of the one named by `there`.
+    A Role is one of that namespace, or of the one named by `there`. The account is `to`, or the
+    one with the name of the role.
     """
     metadata: Json = {"name": name, "labels": LABELS}
+    bindings = CLUSTER_ROLE_BINDINGS
     if kind == "Role":
         metadata["namespace"] = there or namespace
-    return {
-        "apiVersion": f"{RBAC}/v1",
-        "kind": f"{kind}Binding",
-        "metadata": metadata,
-        "roleRef": {"apiGroup": RBAC, "kind": kind, "name": name},
-        "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": namespace}],
-    }
+        bindings = ROLE_BINDINGS
+    return bindings.new(
+        metadata,
+        roleRef={"apiGroup": RBAC, "kind": kind, "name": name},
+        subjects=[{"kind": ACCOUNTS.kind, "name": to or name, "namespace": namespace}],
+    )

@@ -6,7 +6,7 @@ of the same name made meanwhile is never touched. What comes back is read by the
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import Any, assert_never
 
 import msgspec
 
@@ -49,7 +49,7 @@ from headroom.core.names import (
     INDEX_NAME,
     PASS_LABEL,
 )
-from headroom.core.objects import Parent
+from headroom.core.objects import Key, Parent
 from headroom.wire.events import event_create
 from headroom.wire.guardians import (
     PAUSE_IMAGE,
@@ -68,14 +68,28 @@ from headroom.wire.kinds import (
     Resource,
     find_kind,
 )
-from headroom.wire.objectpatches import deletion, whole_status
+from headroom.wire.objectpatches import delete_options, deletion, whole_status
 from headroom.wire.objects.statuses import HEADROOM_STATUS, HOLD_STATUS
 from headroom.wire.objects.volumes import BOUND_BY_CONTROLLER, SELECTED_NODE
 from headroom.wire.overheads import companion_write
 from headroom.wire.times import format_time
-from headroom.wire.writes import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, Write
+from headroom.wire.writes import (
+    APPLY_PATCH,
+    JSON_PATCH,
+    MERGE_PATCH,
+    STRATEGIC_PATCH,
+    Verb,
+    Write,
+)
 
 FIELD_MANAGER = "headroom"
+_CLAIM = (
+    *(CLAIMED_ANNOTATION, CLAIMED_UID_ANNOTATION),
+    *(CLAIMED_SLOT_ANNOTATION, CLAIMED_BESIDE_ANNOTATION),
+)
+PodPatch = (
+    MoveLatch | Nominate | LabelPod | ClaimInPlace | Disclaim | MarkUnschedulable | MarkPreempted
+)
 
 
 def render(action: Action, image: str = PAUSE_IMAGE) -> Write:
@@ -93,11 +107,12 @@ def render(action: Action, image: str = PAUSE_IMAGE) -> Write:
         case Nominate():
             return _nominate(action)
         case DeletePod():
-            return _delete(action, grace={"gracePeriodSeconds": 0})
+            options = delete_options(action.uid, action.version, gracePeriodSeconds=0)
+            return _pod_write("delete", action.key, options)
         case MarkPreempted():
-            return _mark_preempted(action)
+            return _condition(action, "DisruptionTarget", "True", "PreemptionByScheduler")
         case EndPod():
-            return _delete(action)
+            return _pod_write("delete", action.key, delete_options(action.uid))
         case Ungate():
             return _ungate(action)
         case LabelPod():
@@ -106,15 +121,13 @@ def render(action: Action, image: str = PAUSE_IMAGE) -> Write:
         case Bind():
             return _bind(action)
         case ClaimInPlace():
-            claim = {
-                **_claim(action.claimed),
-                CLAIMED_BESIDE_ANNOTATION: beside_text(action.beside),
-            }
+            beside = {CLAIMED_BESIDE_ANNOTATION: beside_text(action.beside)}
+            claim = {**_claim(action.claimed), **beside}
             return _patch_pod(action, {"metadata": {**_with_uid(action.uid), "annotations": claim}})
         case Disclaim():
             return _disclaim(action)
         case MarkUnschedulable():
-            return _mark_unschedulable(action)
+            return _condition(action, "PodScheduled", "False", action.reason)
         case SelectNode() | PromiseVolume():
             return volume_write(action)
         case WriteHoldStatus():
@@ -157,15 +170,7 @@ def _nominate(action: Nominate) -> Write:
 
 
 def _disclaim(action: Disclaim) -> Write:
-    annotations = dict.fromkeys(
-        (
-            CLAIMED_ANNOTATION,
-            CLAIMED_UID_ANNOTATION,
-            CLAIMED_SLOT_ANNOTATION,
-            CLAIMED_BESIDE_ANNOTATION,
-        )
-    )
-    told: Json = {"annotations": annotations, "labels": {PASS_LABEL: None}}
+    told: Json = {"annotations": dict.fromkeys(_CLAIM), "labels": {PASS_LABEL: None}}
     body: Json = {"metadata": {**_with_uid(action.uid), **told}}
     if not action.nominated:
         return _patch_pod(action, body)
@@ -173,28 +178,12 @@ def _disclaim(action: Disclaim) -> Write:
     return _patch_pod(action, body, "status")
 
 
-def _mark_unschedulable(action: MarkUnschedulable) -> Write:
-    condition = {
-        "type": "PodScheduled",
-        "status": "False",
-        "reason": action.reason,
-        "message": action.message,
-    }
-    return _condition(action, condition)
-
-
-def _mark_preempted(action: MarkPreempted) -> Write:
-    condition = {
-        "type": "DisruptionTarget",
-        "status": "True",
-        "reason": "PreemptionByScheduler",
-        "message": action.message,
-    }
-    return _condition(action, condition)
-
-
-def _condition(action: MarkUnschedulable | MarkPreempted, condition: Json) -> Write:
-    told = {**condition, "lastTransitionTime": format_time(action.at)}
+def _condition(
+    action: MarkUnschedulable | MarkPreempted, kind: str, status: str, reason: str
+) -> Write:
+    since = format_time(action.at)
+    told = {"type": kind, "status": status, "reason": reason, "message": action.message}
+    told["lastTransitionTime"] = since
     # Only a strategic merge goes by the condition's type and leaves the others alone.
     body: Json = {"status": {"conditions": [told]}}
     if action.uid:
@@ -203,43 +192,16 @@ def _condition(action: MarkUnschedulable | MarkPreempted, condition: Json) -> Wr
 
 
 def _patch_pod(
-    action: (
-        MoveLatch
-        | Nominate
-        | LabelPod
-        | ClaimInPlace
-        | Disclaim
-        | MarkUnschedulable
-        | MarkPreempted
-    ),
-    body: Json,
-    subresource: str = "",
-    content_type: str = MERGE_PATCH,
+    action: PodPatch, body: Json, subresource: str = "", content_type: str = MERGE_PATCH
 ) -> Write:
-    return Write(
-        "patch",
-        PODS,
-        action.key.namespace,
-        action.key.name,
-        body,
-        subresource,
-        content_type,
-        guarded=bool(action.uid),
-    )
+    manner = {"content_type": content_type, "guarded": bool(action.uid)}
+    return _pod_write("patch", action.key, body, subresource, **manner)
 
 
-def _delete(action: DeletePod | EndPod, grace: Json | None = None) -> Write:
-    body: Json = {
-        "apiVersion": "v1",
-        "kind": "DeleteOptions",
-        **(grace or {}),
-        "propagationPolicy": "Background",
-    }
-    if action.uid:
-        body["preconditions"] = {"uid": action.uid}
-    if isinstance(action, DeletePod) and action.version:
-        body["preconditions"]["resourceVersion"] = action.version
-    return Write("delete", PODS, action.key.namespace, action.key.name, body)
+def _pod_write(
+    verb: Verb, key: Key, body: Json | list[Json], subresource: str = "", **more: Any
+) -> Write:
+    return Write(verb, PODS, key.namespace, key.name, body, subresource, **more)
 
 
 def _ungate(action: Ungate) -> Write:
@@ -247,32 +209,18 @@ def _ungate(action: Ungate) -> Write:
     tests = [{"op": "test", "path": f"{gate}/name", "value": action.gate}]
     if action.uid:
         tests.insert(0, {"op": "test", "path": "/metadata/uid", "value": action.uid})
-    return Write(
-        "patch",
-        PODS,
-        action.key.namespace,
-        action.key.name,
-        [*tests, {"op": "remove", "path": gate}],
-        content_type=JSON_PATCH,
-        guarded=True,
-    )
+    steps = [*tests, {"op": "remove", "path": gate}]
+    return _pod_write("patch", action.key, steps, content_type=JSON_PATCH, guarded=True)
 
 
 def _bind(action: Bind) -> Write:
-    metadata: Json = {
-        "name": action.key.name,
-        "namespace": action.key.namespace,
-        **_with_uid(action.uid),
-    }
+    key = action.key
+    metadata: Json = {"name": key.name, "namespace": key.namespace, **_with_uid(action.uid)}
     if action.claimed is not None:
         metadata["annotations"] = _claim(action.claimed)
-    body: Json = {
-        "apiVersion": "v1",
-        "kind": "Binding",
-        "metadata": metadata,
-        "target": {"apiVersion": "v1", "kind": "Node", "name": action.node},
-    }
-    return Write("create", PODS, action.key.namespace, action.key.name, body, "binding")
+    target = {"apiVersion": "v1", "kind": "Node", "name": action.node}
+    binding = {"apiVersion": "v1", "kind": "Binding", "metadata": metadata, "target": target}
+    return _pod_write("create", key, binding, "binding")
 
 
 def _resource(parent: Parent) -> Resource:
@@ -280,16 +228,13 @@ def _resource(parent: Parent) -> Resource:
 
 
 def _write_index(action: WriteIndex) -> Write:
-    body: Json = {
-        "apiVersion": CLAIM_INDEXES.api_version,
-        "kind": CLAIM_INDEXES.kind,
-        "metadata": {"name": INDEX_NAME, "namespace": action.namespace},
-        "spec": {
-            "keys": dict.fromkeys(sorted(action.keys), True),
-            "freshUntil": format_time(action.fresh_until),
-            **({"priorityAtLeast": action.priority} if action.priority is not None else {}),
-        },
+    spec = {
+        "keys": dict.fromkeys(sorted(action.keys), True),
+        "freshUntil": format_time(action.fresh_until),
+        **({"priorityAtLeast": action.priority} if action.priority is not None else {}),
     }
+    metadata = {"name": INDEX_NAME, "namespace": action.namespace}
+    body = CLAIM_INDEXES.new(metadata, spec=spec)
     return Write(
         "patch",
         CLAIM_INDEXES,

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from headroom.wire.kinds import Json, Resource
+from headroom.wire.admission_policies.cel import named_expressions
+from headroom.wire.installed_kinds import LABELS, REGISTRATIONS
+from headroom.wire.kinds import Json
 from headroom.wire.policy import (
     ASKS_POLICY_NAME,
     NEW_PODS,
     POLICY_NAME,
     UNPLACED,
-    as_conditions,
     asking_by,
     opted_in,
     where_pods_may_ask,
@@ -26,15 +27,6 @@ CLAIMS_PATH = "/claims"
 ASKS_PATH = "/asks"
 TIMEOUT_SECONDS = 2
 
-SECRETS = Resource("", "v1", "secrets", "Secret")
-REGISTRATIONS = Resource(
-    "admissionregistration.k8s.io",
-    "v1",
-    "mutatingwebhookconfigurations",
-    "MutatingWebhookConfiguration",
-    namespaced=False,
-)
-
 
 def registration(home: str, asks: Sequence[str] = (), url: str = "") -> Json:
     """Return the MutatingWebhookConfiguration for a webhook in namespace `home`, or at a URL.
@@ -42,19 +34,12 @@ def registration(home: str, asks: Sequence[str] = (), url: str = "") -> Json:
     `asks` are annotations by which pods of a dialect ask for a hold. Whom to trust (`caBundle`) is
     left out: the webhook writes that itself.
     """
-    hooks = [
-        _hook(POLICY_NAME, _address(home, url, CLAIMS_PATH), opted_in(), UNPLACED),
-    ]
+    hooks = [_hook(POLICY_NAME, _address(home, url, CLAIMS_PATH), opted_in(), UNPLACED)]
     if asks:
         conditions = {**asking_by(asks), **UNPLACED}
         where = where_pods_may_ask(home)
         hooks.append(_hook(ASKS_POLICY_NAME, _address(home, url, ASKS_PATH), where, conditions))
-    return {
-        "apiVersion": REGISTRATIONS.api_version,
-        "kind": REGISTRATIONS.kind,
-        "metadata": {"name": WEBHOOK_NAME, "labels": {"app.kubernetes.io/name": "headroom"}},
-        "webhooks": hooks,
-    }
+    return REGISTRATIONS.new({"name": WEBHOOK_NAME, "labels": LABELS}, webhooks=hooks)
 
 
 def _address(home: str, url: str, path: str) -> Json:
@@ -70,7 +55,7 @@ def _hook(name: str, client: Json, namespaces: Json, conditions: Mapping[str, st
         "rules": [{**NEW_PODS, "scope": "Namespaced"}],
         "namespaceSelector": namespaces,
         "objectSelector": {},
-        "matchConditions": as_conditions(conditions),
+        "matchConditions": named_expressions(conditions),
         "matchPolicy": "Equivalent",
         # Whatever goes wrong here, the pod is created as it was asked for.
         "failurePolicy": "Ignore",

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from headroom.wire.installed_kinds import REGISTRATIONS
 from headroom.wire.manifests import Installation, install_objects
-from headroom.wire.webhook import REGISTRATIONS, WEBHOOK_NAME
+from headroom.wire.webhook import WEBHOOK_NAME
 from testbed.api import Api, ApiFailure, Json
 from testbed.controlplane import ControlPlane
 from tests.e2e.attacks.stage import HOME

@@ -6,9 +6,9 @@ from datetime import timedelta
 from math import ceil
 from typing import Any
 
-from headroom.core.names import API_VERSION
 from headroom.recommend.study import Sizing, Study
 from headroom.wire.durations import format_duration
+from headroom.wire.kinds import HEADROOMS
 
 SHAPE = {"cpu": "500m", "memory": "512Mi"}
 HOURS = 24
@@ -24,16 +24,12 @@ def headroom(
     """A Headroom of this kind; `named` is its name and namespace (empty: the context's)."""
     name, namespace = named
     metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "Headroom",
-        "metadata": metadata,
-        "spec": {
-            "slot": {"template": {"resources": {"requests": {**SHAPE, **shape}}}},
-            **_size(study, kind),
-            "owners": [{"labelSelector": {"matchLabels": labels}}],
-        },
+    spec = {
+        "slot": {"template": {"resources": {"requests": {**SHAPE, **shape}}}},
+        **_size(study, kind),
+        "owners": [{"labelSelector": {"matchLabels": labels}}],
     }
+    return HEADROOMS.new(metadata, spec=spec)
 
 
 def _size(study: Study, kind: Sizing) -> dict[str, Any]:

@@ -17,59 +17,11 @@ from headroom.kube.cluster import KubeCluster
 from headroom.kube.errors import NoSuchKind
 from headroom.kube.kubeconfig import find_access
 from headroom.kube.versions import read_version, trouble_with
-from headroom.wire.kinds import KINDS, Json, Resource
-from headroom.wire.webhook import REGISTRATIONS, SECRETS
+from headroom.wire.installed_kinds import INSTALLED
+from headroom.wire.kinds import Json
 
 FIELD_MANAGER = "headroom-install"
 APPLY = "application/apply-patch+yaml"
-RBAC = "rbac.authorization.k8s.io"
-ADMISSION = "admissionregistration.k8s.io"
-
-INSTALLED = (
-    *KINDS,
-    Resource(
-        "apiextensions.k8s.io",
-        "v1",
-        "customresourcedefinitions",
-        "CustomResourceDefinition",
-        namespaced=False,
-    ),
-    Resource("", "v1", "serviceaccounts", "ServiceAccount"),
-    Resource("", "v1", "services", "Service"),
-    Resource(RBAC, "v1", "clusterroles", "ClusterRole", namespaced=False),
-    Resource(RBAC, "v1", "clusterrolebindings", "ClusterRoleBinding", namespaced=False),
-    Resource(RBAC, "v1", "roles", "Role"),
-    Resource(RBAC, "v1", "rolebindings", "RoleBinding"),
-    Resource("apps", "v1", "deployments", "Deployment"),
-    Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy"),
-    Resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"),
-    Resource(
-        ADMISSION, "v1", "mutatingadmissionpolicies", "MutatingAdmissionPolicy", namespaced=False
-    ),
-    Resource(
-        ADMISSION,
-        "v1",
-        "mutatingadmissionpolicybindings",
-        "MutatingAdmissionPolicyBinding",
-        namespaced=False,
-    ),
-    Resource(
-        ADMISSION,
-        "v1",
-        "validatingadmissionpolicies",
-        "ValidatingAdmissionPolicy",
-        namespaced=False,
-    ),
-    Resource(
-        ADMISSION,
-        "v1",
-        "validatingadmissionpolicybindings",
-        "ValidatingAdmissionPolicyBinding",
-        namespaced=False,
-    ),
-    SECRETS,
-    REGISTRATIONS,
-)
 _BY_KIND = {(resource.api_version, resource.kind): resource for resource in INSTALLED}
 
 

@@ -12,8 +12,8 @@ from headroom.cli.dialects import NAMES
 from headroom.kube.client import Client
 from headroom.kube.errors import KubeError
 from headroom.wire.errors import UNREADABLE_JSON
+from headroom.wire.installed_kinds import LABELS
 from headroom.wire.kinds import DEPLOYMENTS
-from headroom.wire.rbac import LABELS
 
 FLAG, VARIABLE = "--dialect", "HEADROOM_DIALECT"
 AHEAD = {"--enable-proactive-scaleup": "proactive", "--enable-proactive-scaleup=true": "proactive"}

@@ -9,8 +9,9 @@ from __future__ import annotations
 import sys
 import textwrap
 import time
-from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
 
 from headroom.cli.output import put
 from headroom.cli.playback.view import ASCII, BLOCKS, Glyphs, Picture, coloured, plain
@@ -32,15 +33,6 @@ class Screen(Protocol):
 
     frames: int
 
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
-
     def flow(self, at: float, text: str, shown: Picture) -> None:
         """Show a frame between two scenes."""
         ...
@@ -58,17 +50,6 @@ class PipeScreen:
     def __init__(self, glyphs: Glyphs | None = None) -> None:
         self._glyphs = glyphs or fitting_glyphs()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        return
-
     def flow(self, at: float, text: str, shown: Picture) -> None:
         return
 
@@ -83,33 +64,12 @@ class PipeScreen:
 class LiveScreen:
     """A terminal with a moving picture."""
 
-    def __init__(self, hurry: bool) -> None:
+    def __init__(self, live: Live, glyphs: Glyphs, hurry: bool) -> None:
         self.frames = 1 if hurry else SCENE_FRAMES
         self._hurry = hurry
-        self._colours = True
-        self._glyphs = BLOCKS
-        self._live: Live | None = None
-
-    def __enter__(self) -> Self:
-        from rich.live import Live
-
-        from headroom.cli.output import console
-
-        self._glyphs = fitting_glyphs()  # Before rich replaces stdout.
-        terminal = console()
-        self._colours = not terminal.no_color
-        self._live = Live(console=terminal, auto_refresh=False, transient=True)
-        self._live.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._live is not None:
-            self._live.stop()
+        self._colours = not live.console.no_color
+        self._glyphs = glyphs
+        self._live = live
 
     def flow(self, at: float, text: str, shown: Picture) -> None:
         self._draw(at, text, shown)
@@ -119,12 +79,10 @@ class LiveScreen:
         """Keep the scene above the picture, so that the whole story can be read at the end."""
         self._draw(at, text, shown)
         self._wait(max(READING_S, len(text) / LETTERS_PER_S))
-        if self._live is not None:
-            self._live.console.print(self._frame(at, text, shown))
+        self._live.console.print(self._frame(at, text, shown))
 
     def _draw(self, at: float, text: str, shown: Picture) -> None:
-        if self._live is not None:
-            self._live.update(self._frame(at, text, shown), refresh=True)
+        self._live.update(self._frame(at, text, shown), refresh=True)
 
     def _frame(self, at: float, text: str, shown: Picture) -> Text:
         from rich.text import Text
@@ -161,6 +119,16 @@ def fitting_glyphs() -> Glyphs:
     return BLOCKS
 
 
-def open_screen(hurry: bool) -> Screen:
+@contextmanager
+def open_screen(hurry: bool) -> Iterator[Screen]:
     """The screen for stdout: a terminal or a pipe."""
-    return LiveScreen(hurry) if sys.stdout.isatty() else PipeScreen()
+    if not sys.stdout.isatty():
+        yield PipeScreen()
+        return
+    from rich.live import Live
+
+    from headroom.cli.output import console
+
+    glyphs = fitting_glyphs()  # Before rich replaces stdout.
+    with Live(console=console(), auto_refresh=False, transient=True) as live:
+        yield LiveScreen(live, glyphs, hurry)

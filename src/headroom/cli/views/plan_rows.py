@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from headroom.cli.amounts import cells, headings, in_play
-from headroom.cli.output import columns
+from headroom.cli.output import columns, first_rows
 from headroom.cli.views.plan_result import Planned, SlotPlace
 from headroom.core.names import API_VERSION
 from headroom.core.resources import EMPTY, Resources
@@ -21,9 +21,7 @@ def plan_prose(found: Sequence[Planned]) -> str:
     resources = in_play(_requests(place) for each in found for place in each.places)
     rows = [row for each in found for row in _node_rows(each, resources)]
     if rows:
-        more = len(rows) - MOST_ROWS
-        table = columns((*NODE_HEADINGS, *headings(resources)), rows[:MOST_ROWS])
-        parts.append(f"{table}\n… and {more} more: -o json has them all" if more > 0 else table)
+        parts.append(first_rows((*NODE_HEADINGS, *headings(resources)), rows, MOST_ROWS))
     short = [row for each in found for row in _unplaced_rows(each)]
     if short:
         parts.append(columns(("OBJECT", "SLOTS", "FINDS NO ROOM BECAUSE"), short))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headroom.cli.amounts import headings, shown
-from headroom.cli.output import columns
+from headroom.cli.output import first_rows
 from headroom.cli.views.answers import Explanation, HoldAnswer
 from headroom.cli.views.rooms import resources_of
 from headroom.core.resources import MEMORY
@@ -72,7 +72,4 @@ def _node_rows(told: Explanation, resources: Sequence[str]) -> list[tuple[str, .
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     if len(rows) > MOST_ROWS:
         rows = sorted(rows, key=lambda row: any(cell in WELL for cell in row))
-    shown_rows = rows[:MOST_ROWS]
-    more = len(rows) - len(shown_rows)
-    table = columns(headings, shown_rows)
-    return f"{table}\n… and {more} more: -o json has them all" if more else table
+    return first_rows(headings, rows, MOST_ROWS)

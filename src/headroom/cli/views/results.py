@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from headroom.cli.output import columns
+from headroom.cli.output import columns, first_rows
 from headroom.core.findings.doors import OWNERS_WITHOUT_DOOR
 
 if TYPE_CHECKING:
@@ -119,9 +119,7 @@ def _slots(objects: Mapping[str, Numbers]) -> str:
     rows = [(name, str(objects[name]["wished"]), str(objects[name]["held"])) for name in names]
     if not rows:
         return ""
-    table = columns(("SLOTS OF", "WISHED", "HELD"), rows[:MOST_ROWS])
-    more = len(rows) - MOST_ROWS
-    return f"{table}\n… and {more} more: -o json has them all" if more > 0 else table
+    return first_rows(("SLOTS OF", "WISHED", "HELD"), rows, MOST_ROWS)
 
 
 def _doors(found: Mapping[str, str]) -> str:

@@ -84,11 +84,12 @@ def slots_of(world: World, headroom: Headroom) -> tuple[SlotView, ...]:
     return tuple(views)
 
 
-def _stands(headroom: Headroom, name: str, guardian: Pod) -> SlotView:
+def _stands(headroom: Headroom, name: str, guardian: Pod, hold: Hold | None = None) -> SlotView:
+    """A slot with a guardian, which has its node or waits for one."""
     if guardian.node:
-        return SlotView(headroom, name, State.HELD, None, guardian)
+        return SlotView(headroom, name, State.HELD, hold, guardian)
     said = guardian.unschedulable_message or SILENT
-    return SlotView(headroom, name, State.WAITING, None, guardian, said)
+    return SlotView(headroom, name, State.WAITING, hold, guardian, said)
 
 
 def _member_views(world: World, headroom: Headroom) -> tuple[SlotView, ...]:
@@ -108,17 +109,7 @@ def _member_views(world: World, headroom: Headroom) -> tuple[SlotView, ...]:
         else view
         for view in views
     ]
-    made = [
-        SlotView(
-            headroom,
-            each.slot,
-            State.MISSING,
-            each.wished,
-            why=_why_missing(headroom, each.wished.slot),
-        )
-        for each in due.make
-    ]
-    return (*views, *made)
+    return (*views, *(_missing(headroom, each.slot, each.wished) for each in due.make))
 
 
 def _guardian_of(hold: Hold, pods: Mapping[Key, Pod]) -> Pod | None:
@@ -136,13 +127,10 @@ def _member_view(headroom: Headroom, slot: str, hold: Hold, guardian: Pod | None
         return SlotView(headroom, slot, State.CLAIMED, hold, None, names and f"pod {names} has it")
     if status.phase == "Failed":
         return SlotView(headroom, slot, State.OVER, hold, None, _ready_message(hold))
-    if guardian is not None and guardian.node:
-        return SlotView(headroom, slot, State.HELD, hold, guardian)
     if guardian is None:
         why = _ready_message(hold) or NOT_YET
         return SlotView(headroom, slot, State.MISSING, hold, None, why)
-    said = guardian.unschedulable_message or SILENT
-    return SlotView(headroom, slot, State.WAITING, hold, guardian, said)
+    return _stands(headroom, slot, guardian, hold)
 
 
 def _ready_message(hold: Hold) -> str:
@@ -152,17 +140,16 @@ def _ready_message(hold: Hold) -> str:
 
 def _view(headroom: Headroom, hold: Hold, guardian: Pod | None, owner: Pod | None) -> SlotView:
     if owner is not None:
-        return SlotView(
-            headroom, hold.slot, State.HANDOVER, hold, guardian, f"pod {owner.key} will get it"
-        )
+        why = f"pod {owner.key} will get it"
+        return SlotView(headroom, hold.slot, State.HANDOVER, hold, guardian, why)
     if guardian is None:
-        return SlotView(
-            headroom, hold.slot, State.MISSING, hold, None, _why_missing(headroom, hold.slot)
-        )
-    if guardian.node:
-        return SlotView(headroom, hold.slot, State.HELD, hold, guardian)
-    said = guardian.unschedulable_message or SILENT
-    return SlotView(headroom, hold.slot, State.WAITING, hold, guardian, said)
+        return _missing(headroom, hold.slot, hold)
+    return _stands(headroom, hold.slot, guardian, hold)
+
+
+def _missing(headroom: Headroom, slot: str, wished: Hold) -> SlotView:
+    why = _why_missing(headroom, wished.slot)
+    return SlotView(headroom, slot, State.MISSING, wished, why=why)
 
 
 def _why_missing(headroom: Headroom, slot: str) -> str:

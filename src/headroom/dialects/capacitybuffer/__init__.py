@@ -13,6 +13,7 @@ from headroom.dialects.capacitybuffer.schema import definitions, with_buffers
 from headroom.dialects.capacitybuffer.statuses import render
 from headroom.wire.dialect import Dialect
 from headroom.wire.kinds import POD_TEMPLATES, RESOURCE_QUOTAS
+from headroom.wire.rbac import READ, rule
 
 CAPACITYBUFFER = Dialect(
     name="capacitybuffer",
@@ -20,13 +21,9 @@ CAPACITYBUFFER = Dialect(
     render=render,
     definitions=definitions,
     rules=(
-        {"apiGroups": [GROUP], "resources": [BUFFERS.plural], "verbs": ["get", "list", "watch"]},
-        {"apiGroups": [GROUP], "resources": [f"{BUFFERS.plural}/status"], "verbs": ["patch"]},
-        {
-            "apiGroups": [""],
-            "resources": ["podtemplates"],
-            "verbs": ["get", "list", "watch"],
-        },
+        rule(GROUP, (BUFFERS.plural,), READ),
+        rule(GROUP, (f"{BUFFERS.plural}/status",), ("patch",)),
+        rule("", ("podtemplates",), READ),
     ),
     catalogue=with_buffers,
     reads={POD_TEMPLATES: decode_pod_template},

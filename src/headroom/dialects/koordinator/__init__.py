@@ -23,21 +23,18 @@ from headroom.dialects.koordinator.pod_annotations import (
 from headroom.dialects.koordinator.reservations import decode_reservation
 from headroom.dialects.koordinator.schema import definitions, with_reservations
 from headroom.dialects.koordinator.writes import render
-from headroom.wire.admission_policies.cel import Check, Confined, Match, texts
-from headroom.wire.admission_policies.objects import ENDED
+from headroom.wire.admission_policies.cel import Check, confined
+from headroom.wire.admission_policies.objects import HAS_ENDED
 from headroom.wire.dialect import Dialect, Rival
-from headroom.wire.kinds import HOLDS
-from headroom.wire.rbac import LABELS
+from headroom.wire.installed_kinds import LABELS
+from headroom.wire.kinds import HOLDS, NAMESPACES
+from headroom.wire.rbac import READ, rule
 
 
 def namespace_object() -> dict[str, Any]:
     """A namespace only for our pods; a guardian may have a host port, which others forbid."""
     labels = {**LABELS, "pod-security.kubernetes.io/enforce": "privileged"}
-    return {
-        "apiVersion": "v1",
-        "kind": "Namespace",
-        "metadata": {"name": GUARDIAN_NAMESPACE, "labels": labels},
-    }
+    return NAMESPACES.new({"name": GUARDIAN_NAMESPACE, "labels": labels})
 
 
 KOORDINATOR = Dialect(
@@ -46,13 +43,9 @@ KOORDINATOR = Dialect(
     render=render,
     definitions=definitions,
     rules=(
-        {
-            "apiGroups": [GROUP],
-            "resources": ["reservations"],
-            # Ended Reservations are deleted a day later, as in Koordinator.
-            "verbs": ["get", "list", "watch", "delete"],
-        },
-        {"apiGroups": [GROUP], "resources": ["reservations/status"], "verbs": ["patch"]},
+        # Ended Reservations are deleted a day later, as in Koordinator.
+        rule(GROUP, ("reservations",), (*READ, "delete")),
+        rule(GROUP, ("reservations/status",), ("patch",)),
     ),
     schedulers=frozenset({SCHEDULER_NAME}),
     annotations=ANNOTATIONS,
@@ -61,14 +54,10 @@ KOORDINATOR = Dialect(
     reads={HOLDS: decode_annotated_hold},
     dress_pod=with_koordinator_annotations,
     confined=(
-        Confined(
-            Match(GROUP, (RESERVATIONS.plural,), ("DELETE",)),
-            (
-                Check(
-                    f"oldObject.?status.?phase.orValue('') in {texts(ENDED)}",
-                    "the operator deletes reservations that have ended",
-                ),
-            ),
+        confined(
+            RESERVATIONS,
+            ("DELETE",),
+            Check(HAS_ENDED, "the operator deletes reservations that have ended"),
         ),
     ),
     namespaces=(GUARDIAN_NAMESPACE,),

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from headroom.core.amounts import format_span
 from headroom.core.hold_state.allocate_policy_groups import on_its_side
 from headroom.core.holds import Hold, PodTemplate
-from headroom.core.objects import Parent, Taint
+from headroom.core.objects import Taint
 from headroom.dialects.koordinator.hold_options import resized, terms_of
 from headroom.dialects.koordinator.names import GUARDIAN_NAMESPACE, RESERVATIONS
 from headroom.dialects.koordinator.schema import with_reservations
@@ -24,12 +24,13 @@ from headroom.dialects.koordinator.statuses import status_of
 from headroom.dialects.koordinator.templates import read_template
 from headroom.wire.durations import parse_duration
 from headroom.wire.objects.findings import Findings
-from headroom.wire.objects.metadata import labels_of, life_of
+from headroom.wire.objects.holds import taint
+from headroom.wire.objects.metadata import labels_of, life_of, parent_of
 from headroom.wire.objects.owners import owner_rules
 from headroom.wire.objects.podjson import CustomObject, Metadata
 from headroom.wire.objects.reader import Decoder, spelling
 from headroom.wire.objects.values import SpecReader
-from headroom.wire.schema.notation import Catalogue, kubernetes
+from headroom.wire.schema.notation import kubernetes
 from headroom.wire.times import format_time
 
 DEFAULT_TTL = timedelta(hours=24)
@@ -44,19 +45,10 @@ class _PreAllocation(NamedTuple):
     enable_multiple: bool = False
 
 
-def _taint(key: str, effect: str, value: str = "", **_: object) -> Taint:
-    return Taint(key, value, effect)
-
-
-@cache
-def _known() -> Catalogue:
-    return with_reservations(kubernetes())
-
-
 _read_spec = SpecReader(
     "ReservationSpec",
-    _known,
-    {"ReservationPreAllocation": _PreAllocation, "ReservationTaint": _taint},
+    cache(lambda: with_reservations(kubernetes())),
+    {"ReservationPreAllocation": _PreAllocation, "ReservationTaint": taint},
     apart=("template", "owners"),
 )
 
@@ -81,13 +73,7 @@ def _hold(thing: CustomObject) -> Hold:
     if succeeds and given.get("allocate_policy") != RESTRICTED:
         spec.add("preAllocation", "is supported with allocatePolicy Restricted only")
     hold = Hold(
-        parent=Parent(
-            RESERVATIONS.api_version,
-            RESERVATIONS.kind,
-            namespace="",
-            name=metadata.name or "",
-            uid=metadata.uid or "",
-        ),
+        parent=replace(parent_of(thing, RESERVATIONS), namespace=""),
         template=resized(template, metadata, findings),
         owners=owners,
         ttl=ttl,

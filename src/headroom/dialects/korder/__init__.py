@@ -29,38 +29,28 @@ from headroom.dialects.korder.rules.requests import ASKING, with_requests
 from headroom.dialects.korder.schema import extended
 from headroom.dialects.korder.tickets import decode_ticket
 from headroom.dialects.korder.writes import render
-from headroom.wire.admission_policies.cel import Check, Confined, Match
+from headroom.wire.admission_policies.cel import Check, confined
 from headroom.wire.admission_policies.pods import controlled_by
 from headroom.wire.dialect import Dialect, Rival
+from headroom.wire.rbac import READ, rule
 from headroom.wire.schema.notation import Catalogue
 from headroom.wire.writes import Write
 
 _SAME_SPEC = "object.?spec == oldObject.?spec"
 
 CONFINED = (
-    Confined(
-        Match(GROUP, (ORDERS.plural,), ("UPDATE",)),
-        (Check(_SAME_SPEC, "the operator changes no order's spec"),),
-    ),
-    Confined(
-        Match(GROUP, (QUOTAS.plural,), ("UPDATE",)),
-        (Check(_SAME_SPEC, "the operator changes no quota's spec"),),
-    ),
-    Confined(
-        Match(GROUP, (TICKETS.plural,), ("CREATE", "UPDATE")),
-        (
-            Check(
-                f"({controlled_by('object', (ORDERS,))}) || "
-                f"(request.operation == 'UPDATE' && {_SAME_SPEC})",
-                "the operator makes and renews tickets of orders only",
-            ),
+    confined(ORDERS, ("UPDATE",), Check(_SAME_SPEC, "the operator changes no order's spec")),
+    confined(QUOTAS, ("UPDATE",), Check(_SAME_SPEC, "the operator changes no quota's spec")),
+    confined(
+        TICKETS,
+        ("CREATE", "UPDATE"),
+        Check(
+            f"({controlled_by('object', (ORDERS,))}) || "
+            f"(request.operation == 'UPDATE' && {_SAME_SPEC})",
+            "the operator makes and renews tickets of orders only",
         ),
     ),
 )
-
-
-def _rule(resources: tuple[str, ...], *verbs: str) -> dict[str, Any]:
-    return {"apiGroups": [GROUP], "resources": list(resources), "verbs": list(verbs)}
 
 
 def _render(action: Action) -> Write | None:
@@ -81,13 +71,13 @@ KORDER = Dialect(
     render=_render,
     definitions=_definitions,
     rules=(
-        _rule(("orders", "tickets"), "get", "list", "watch", "patch"),
-        _rule(("tickets",), "create", "delete"),
+        rule(GROUP, ("orders", "tickets"), (*READ, "patch")),
+        rule(GROUP, ("tickets",), ("create", "delete")),
         # A Quota is written only to remove the finalizer of korder's own controller.
-        _rule(("quotas",), "get", "list", "watch", "patch"),
-        _rule(("orders/status", "tickets/status", "quotas/status"), "patch"),
+        rule(GROUP, ("quotas",), (*READ, "patch")),
+        rule(GROUP, ("orders/status", "tickets/status", "quotas/status"), ("patch",)),
         # An ownerReference with blockOwnerDeletion needs the permission to finalize the owner.
-        _rule(("orders/finalizers", "tickets/finalizers"), "update"),
+        rule(GROUP, ("orders/finalizers", "tickets/finalizers"), ("update",)),
     ),
     asks=ASKING,
     annotations=(PREFIX,),

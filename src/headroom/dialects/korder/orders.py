@@ -39,11 +39,10 @@ from headroom.dialects.korder.kinds import (
 from headroom.dialects.korder.specs import TicketSpec, ticket_spec
 from headroom.dialects.korder.statuses import order_status_of
 from headroom.wire.objects.findings import Fields, Findings
-from headroom.wire.objects.metadata import parent_of
+from headroom.wire.objects.metadata import life_of, parent_of
 from headroom.wire.objects.podjson import JsonObject
 from headroom.wire.objects.reader import Decoder, Reader, spelling
 from headroom.wire.schema.promises import MOST_SLOTS
-from headroom.wire.times import bounded
 
 ONE_TIME, SCHEDULED, RECURRING = "OneTime", "Scheduled", "Recurring"
 # Longer than the time between two ticks of any cron expression that fires twice.
@@ -85,10 +84,7 @@ def _headroom(order: KorderObject) -> Headroom:
         slot_objects=replace(objects, permanent=refill == NEVER and endless),
         finalizer=ORDER_FINALIZER,
         finalizers=tuple(metadata.finalizers or ()),
-        created=bounded(metadata.creation_timestamp),
-        deleted=bounded(metadata.deletion_timestamp),
-        generation=metadata.generation or 1,
-        version=metadata.resource_version or "",
+        **life_of(metadata),
         status=order_status_of(spelling(order.status)),
         problems=findings.problems,
     )

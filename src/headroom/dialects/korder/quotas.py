@@ -7,7 +7,9 @@ multiplier), is a warning: the rest of the quota is enforced. `quotaschema` has 
 
 from __future__ import annotations
 
-from headroom.core.objects import LabelSelector, Parent
+from dataclasses import replace
+
+from headroom.core.objects import LabelSelector
 from headroom.core.selector_validation import selector_refusal
 from headroom.dialects.korder.kinds import QUOTAS, KorderMetadata, KorderObject
 from headroom.dialects.korder.quotalimits import DEFAULT_LIMITS, ceiling_of, multiplier_of
@@ -28,9 +30,9 @@ from headroom.dialects.korder.rules.limits import (
 )
 from headroom.dialects.korder.rules.quota import KorderQuota
 from headroom.wire.objects.findings import Fields, Findings
+from headroom.wire.objects.metadata import life_of, parent_of
 from headroom.wire.objects.reader import Decoder, Reader, spelling
 from headroom.wire.objects.selectors import LABEL_SELECTOR
-from headroom.wire.times import bounded
 
 FINALIZER = "korder.dev/quota-finalizer"  # korder's own controller adds it; it protects nothing
 
@@ -64,22 +66,13 @@ def _quota(read: KorderObject) -> KorderQuota:
     _compare(scope, hard, shares, notes.warnings)
     windows = _windows(spec, notes.warnings)
     return KorderQuota(
-        parent=Parent(
-            api_version=read.api_version or QUOTAS.api_version,
-            kind=read.kind or QUOTAS.kind,
-            namespace="",
-            name=metadata.name or "",
-            uid=metadata.uid or "",
-        ),
+        parent=replace(parent_of(read, QUOTAS), namespace=""),
         scope=scope,
         hard=hard,
         shares=shares,
         windows=windows,
-        created=bounded(metadata.creation_timestamp),
-        deleted=bounded(metadata.deletion_timestamp),
+        **life_of(metadata),
         freed=_freed(metadata),
-        generation=metadata.generation or 1,
-        version=metadata.resource_version or "",
         problems=notes.errors.problems,
         warnings=notes.warnings.problems,
         status=status_of(spelling(read.status)),

@@ -15,6 +15,7 @@ from headroom.dialects.korder.patterns import CRON, parse_start
 from headroom.wire.durations import parse_duration
 from headroom.wire.schema.notation import SchemaRule
 from headroom.wire.schema.structural import DURATION_PATTERN, cel_at_most
+from headroom.wire.schema.terms import lacks, longer_than_zero, rule
 from headroom.wire.times import parse_time
 
 Given = Mapping[str, Any]
@@ -23,15 +24,7 @@ TOO_LARGE = "a request is larger than its limit"
 _NO_TIME = "must be longer than 0; without it, a ticket lasts 24h"
 
 
-def _lasts(field: str) -> SchemaRule:
-    name = field.rpartition(".")[2]
-    return SchemaRule(
-        f"!has(self.{name}) || !self.{name}.matches('{DURATION_PATTERN}') || "
-        f"duration(self.{name}) > duration('0s')",
-        _NO_TIME,
-        lambda spec: name not in spec or parse_duration(spec[name]).total_seconds() > 0,
-        at=name,
-    )
+_LASTS = rule(lacks("duration") | longer_than_zero("duration"), _NO_TIME, at="duration")
 
 
 def _durations_agree(spec: Given) -> bool:
@@ -70,7 +63,7 @@ _OFFSET = "(Z|[+-][0-9]{2}:[0-9]{2})$"
 _WINDOW = "has(self.window) && has(self.window"
 
 _TICKET_RULES = (
-    _lasts("duration"),
+    _LASTS,
     SchemaRule(
         f"!(has(self.duration) && {_WINDOW}.duration)) || "
         f"!self.duration.matches('{DURATION_PATTERN}') || "
@@ -147,7 +140,7 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
             at="nodeName",
         ),
     ),
-    "TicketWindow": (_lasts("window.duration"),),
+    "TicketWindow": (_LASTS,),
     "TicketResources": (
         SchemaRule(
             "!has(self.requests) || !has(self.limits) || "

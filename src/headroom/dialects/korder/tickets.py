@@ -41,11 +41,11 @@ from headroom.wire.objects.metadata import (
     KEPT_ANNOTATIONS,
     AnnotationReader,
     labels_of,
+    life_of,
     owners_of,
     parent_of,
 )
 from headroom.wire.objects.reader import Decoder, spelling
-from headroom.wire.times import bounded
 
 _annotations = AnnotationReader((*KEPT_ANNOTATIONS, PREFIX))
 
@@ -67,7 +67,7 @@ def _hold(ticket: KorderObject) -> Hold:
         parent=parent,
         template=template,
         owners=(OwnerRule(asks=_asks(parent, member, labels, annotations)),),
-        created=bounded(metadata.creation_timestamp),
+        **life_of(metadata),
         ttl=None,
         starts=spec.starts,
         guardian=guardian_of(parent.name),
@@ -75,9 +75,6 @@ def _hold(ticket: KorderObject) -> Hold:
         member=member,
         finalizer=TICKET_FINALIZER,
         finalizers=tuple(metadata.finalizers or ()),
-        deleted=bounded(metadata.deletion_timestamp),
-        generation=metadata.generation or 1,
-        version=metadata.resource_version or "",
         problems=findings.problems,
         labels=labels,
         status=ticket_status_of(spelling(ticket.status), template.pod.requests),

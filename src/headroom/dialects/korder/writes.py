@@ -33,6 +33,7 @@ from headroom.dialects.korder.kinds import (
     TICKETS,
 )
 from headroom.dialects.korder.statuses import order_status_json, ticket_status_json
+from headroom.wire.guardians import owned_by
 from headroom.wire.kinds import Json, Resource
 from headroom.wire.objectpatches import annotated, changed, deletion, whole_finalizers, whole_status
 from headroom.wire.render import render as render_native
@@ -80,27 +81,15 @@ def _resource(parent: Parent) -> Resource:
 def _creation(action: CreateSlotObject) -> Write:
     """Create a ticket with its finalizer, which saves a write."""
     parent, of = action.hold.parent, action.of
-    owner = {
-        "apiVersion": of.api_version,
-        "kind": of.kind,
-        "name": of.name,
-        "uid": of.uid,
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
     made = _made(action)
-    body: Json = {
-        "apiVersion": API_VERSION,
-        "kind": TICKETS.kind,
-        "metadata": {
-            "name": parent.name,
-            "namespace": parent.namespace,
-            **made["metadata"],
-            "finalizers": [TICKET_FINALIZER],
-            "ownerReferences": [owner],
-        },
-        "spec": made["spec"],
+    metadata = {
+        "name": parent.name,
+        "namespace": parent.namespace,
+        **made["metadata"],
+        "finalizers": [TICKET_FINALIZER],
+        "ownerReferences": [owned_by(of, blocks=True)],
     }
+    body = TICKETS.new(metadata, spec=made["spec"])
     return Write("create", TICKETS, parent.namespace, "", body)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from headroom.core.names import API_VERSION, PREEMPTIBLE_CLASS
+from headroom.core.holds import PREEMPTIBLE
+from headroom.core.names import PREEMPTIBLE_CLASS
 from headroom.dialects.proactive.names import (
     CLASS_ANNOTATION,
     CUTOFF,
@@ -14,7 +15,7 @@ from headroom.dialects.proactive.names import (
     REMARK_ANNOTATION,
 )
 from headroom.dialects.proactive.options import Options, PlaceholderProfile
-from headroom.wire.kinds import Json
+from headroom.wire.kinds import HEADROOMS, PRIORITY_CLASSES, Json
 
 
 def headroom_object(options: Options, namespace: str, autoscaler: str = "") -> Json:
@@ -22,21 +23,14 @@ def headroom_object(options: Options, namespace: str, autoscaler: str = "") -> J
 
     `autoscaler` names the running Cluster Autoscaler, if there is one.
     """
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "Headroom",
-        "metadata": {
-            "name": OBJECT_NAME,
-            "namespace": options.namespace or namespace,
-            "labels": {PLACEHOLDER_LABEL: PLACEHOLDER},
-            "annotations": _annotations(options, autoscaler),
-        },
-        "spec": {
-            "slot": {"template": _shape(options)},
-            "mode": "Preemptible",
-            **_amount(options),
-        },
+    metadata = {
+        "name": OBJECT_NAME,
+        "namespace": options.namespace or namespace,
+        "labels": {PLACEHOLDER_LABEL: PLACEHOLDER},
+        "annotations": _annotations(options, autoscaler),
     }
+    slot = {"template": _shape(options)}
+    return HEADROOMS.new(metadata, spec={"slot": slot, "mode": PREEMPTIBLE, **_amount(options)})
 
 
 def _shape(options: Options) -> Json:
@@ -63,15 +57,13 @@ def change_to(options: Options, autoscaler: str = "") -> Json:
 
 def class_object() -> Json:
     """The PriorityClass of placeholders, as in the proposal."""
-    return {
-        "apiVersion": "scheduling.k8s.io/v1",
-        "kind": "PriorityClass",
-        "metadata": {"name": PRIORITY_CLASS},
-        "value": PRIORITY,
-        "preemptionPolicy": "Never",
-        "globalDefault": False,
-        "description": "Placeholders that keep room ahead of demand and make way for any pod.",
-    }
+    return PRIORITY_CLASSES.new(
+        {"name": PRIORITY_CLASS},
+        value=PRIORITY,
+        preemptionPolicy="Never",
+        globalDefault=False,
+        description="Placeholders that keep room ahead of demand and make way for any pod.",
+    )
 
 
 def remark_on(options: Options, autoscaler: str) -> str:

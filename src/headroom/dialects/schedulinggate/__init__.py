@@ -8,23 +8,13 @@ guardians have the names, labels, class and sizes of Mountpoint's driver.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
-from headroom.core.actions import Action
 from headroom.core.names import GROUP
 from headroom.dialects.schedulinggate.decoder import with_driver_names
 from headroom.dialects.schedulinggate.names import MARKS, OBJECT_NAME, USUAL, Names
 from headroom.dialects.schedulinggate.objects import classes, objects
 from headroom.wire.dialect import Dialect
-from headroom.wire.writes import Write
-
-
-def _nothing(action: Action) -> Write | None:
-    return None
-
-
-def _no_definitions() -> list[dict[str, Any]]:
-    return []
+from headroom.wire.rbac import named, rule
 
 
 def scheduling_gate(names: Names = USUAL) -> Dialect:
@@ -32,17 +22,10 @@ def scheduling_gate(names: Names = USUAL) -> Dialect:
     return Dialect(
         name="schedulinggate",
         decoders={},
-        render=_nothing,
-        definitions=_no_definitions,
         rules=(
             # At its start the operator checks these, and creates the Headroom.
-            {
-                "apiGroups": ["scheduling.k8s.io"],
-                "resources": ["priorityclasses"],
-                "verbs": ["get"],
-                "resourceNames": [*names.classes],
-            },
-            {"apiGroups": [GROUP], "resources": ["headrooms"], "verbs": ["create"]},
+            named("scheduling.k8s.io", ("priorityclasses",), ("get",), names.classes),
+            rule(GROUP, ("headrooms",), ("create",)),
         ),
         classes=classes(names),
         guardian_classes=(names.headroom_class,),

@@ -6,7 +6,7 @@ are not changed.
 
 from __future__ import annotations
 
-from headroom.core.names import API_VERSION
+from headroom.core.holds import PREEMPTIBLE
 from headroom.dialects.schedulinggate.names import (
     CRITICAL,
     DRIVER,
@@ -18,7 +18,7 @@ from headroom.dialects.schedulinggate.names import (
     USUAL,
     Names,
 )
-from headroom.wire.kinds import Json
+from headroom.wire.kinds import HEADROOMS, NAMESPACES, PRIORITY_CLASSES, Json
 
 
 def classes(names: Names = USUAL) -> tuple[Json, ...]:
@@ -43,11 +43,7 @@ def classes(names: Names = USUAL) -> tuple[Json, ...]:
 def objects(names: Names = USUAL) -> tuple[Json, ...]:
     """The namespace of helpers and guardians, and the Headroom of the guardians."""
     labels = {"pod-security.kubernetes.io/enforce": "restricted"}
-    namespace = {
-        "apiVersion": "v1",
-        "kind": "Namespace",
-        "metadata": {"name": names.namespace, "labels": labels},
-    }
+    namespace = NAMESPACES.new({"name": names.namespace, "labels": labels})
     return namespace, headroom_object(names)
 
 
@@ -58,25 +54,19 @@ def headroom_object(names: Names = USUAL) -> Json:
         "tolerations": [{"operator": "Exists"}],
     }
     volumes = {"driver": DRIVER, "requests": REQUESTS, "limits": LIMITS}
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "Headroom",
-        "metadata": {"name": OBJECT_NAME, "namespace": names.namespace},
-        "spec": {
-            "slot": {"template": shape},
-            "size": {"follow": {"gate": GATE, "perVolume": volumes}},
-            "mode": "Preemptible",
-        },
+    spec = {
+        "slot": {"template": shape},
+        "size": {"follow": {"gate": GATE, "perVolume": volumes}},
+        "mode": PREEMPTIBLE,
     }
+    return HEADROOMS.new({"name": OBJECT_NAME, "namespace": names.namespace}, spec=spec)
 
 
 def _class(name: str, value: int, description: str, policy: str) -> Json:
-    return {
-        "apiVersion": "scheduling.k8s.io/v1",
-        "kind": "PriorityClass",
-        "metadata": {"name": name},
-        "value": value,
-        "globalDefault": False,
-        "preemptionPolicy": policy,
-        "description": description,
-    }
+    return PRIORITY_CLASSES.new(
+        {"name": name},
+        value=value,
+        globalDefault=False,
+        preemptionPolicy=policy,
+        description=description,
+    )

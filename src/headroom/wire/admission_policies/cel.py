@@ -9,12 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from headroom.wire.kinds import Json
-from headroom.wire.rbac import LABELS
-
-VALIDATING_API = "admissionregistration.k8s.io/v1"
-POLICY_KIND = "ValidatingAdmissionPolicy"
-BINDING_KIND = f"{POLICY_KIND}Binding"
+from headroom.wire.installed_kinds import LABELS, POLICIES, POLICY_BINDINGS
+from headroom.wire.kinds import Json, Resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +38,11 @@ class Confined:
     checks: tuple[Check, ...]
 
 
+def confined(kind: Resource, operations: tuple[str, ...], *checks: Check) -> Confined:
+    """What must be true of these operations on objects of one kind."""
+    return Confined(Match(kind.group, (kind.plural,), operations), checks)
+
+
 @dataclass(frozen=True, slots=True)
 class Validating:
     """One policy. `conditions` say whom it is about; `variables` name parts of expressions."""
@@ -57,37 +58,26 @@ class Validating:
         return [self._policy(), self._binding()]
 
     def _policy(self) -> Json:
-        return {
-            "apiVersion": VALIDATING_API,
-            "kind": POLICY_KIND,
-            "metadata": {"name": self.name, "labels": dict(LABELS)},
-            "spec": {
-                "failurePolicy": "Fail",
-                "matchConstraints": {"resourceRules": [_rule(each) for each in self.matches]},
-                "matchConditions": [
-                    {"name": name, "expression": text} for name, text in self.conditions.items()
-                ],
-                "variables": [
-                    {"name": name, "expression": text} for name, text in self.variables.items()
-                ],
-                "validations": [
-                    {
-                        "expression": check.expression,
-                        "message": check.message,
-                        "reason": "Forbidden",
-                    }
-                    for check in self.checks
-                ],
-            },
+        spec = {
+            "failurePolicy": "Fail",
+            "matchConstraints": {"resourceRules": [_rule(each) for each in self.matches]},
+            "matchConditions": named_expressions(self.conditions),
+            "variables": named_expressions(self.variables),
+            "validations": [
+                {"expression": each.expression, "message": each.message, "reason": "Forbidden"}
+                for each in self.checks
+            ],
         }
+        return POLICIES.new({"name": self.name, "labels": LABELS}, spec=spec)
 
     def _binding(self) -> Json:
-        return {
-            "apiVersion": VALIDATING_API,
-            "kind": BINDING_KIND,
-            "metadata": {"name": self.name, "labels": dict(LABELS)},
-            "spec": {"policyName": self.name, "validationActions": ["Deny"]},
-        }
+        spec = {"policyName": self.name, "validationActions": ["Deny"]}
+        return POLICY_BINDINGS.new({"name": self.name, "labels": LABELS}, spec=spec)
+
+
+def named_expressions(expressions: Mapping[str, str]) -> list[Json]:
+    """Named expressions as the API wants them listed."""
+    return [{"name": name, "expression": text} for name, text in expressions.items()]
 
 
 def _rule(match: Match) -> Json:

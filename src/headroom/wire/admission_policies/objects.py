@@ -9,8 +9,8 @@ from headroom.core.names import CLAIMS_NAMESPACE_LABEL, INDEX_NAME, LEASE_NAME
 from headroom.wire.admission_policies.cel import (
     Check,
     Confined,
-    Match,
     Validating,
+    confined,
     made_by,
     text,
     texts,
@@ -22,97 +22,63 @@ from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import CLAIM_INDEXES, EVENTS, HEADROOMS, HOLDS, LEASES, SLOT_SETS
 from headroom.wire.policy import never_gated
 
-INDEXES_NAME = "operator-claimindexes.headroom.dev"
-LEASES_NAME = "operator-leases.headroom.dev"
-EVENTS_NAME = "operator-events.headroom.dev"
-HOLDS_NAME = "operator-holds.headroom.dev"
-HEADROOMS_NAME = "operator-headrooms.headroom.dev"
-SLOT_SETS_NAME = "operator-slotsets.headroom.dev"
-
-CLAIMS_NAME = "operator-persistentvolumeclaims.headroom.dev"
-VOLUMES_NAME = "operator-persistentvolumes.headroom.dev"
-
-ENDED = ("Succeeded", "Failed")
+HAS_ENDED = "oldObject.?status.?phase.orValue('') in ['Succeeded', 'Failed']"
 
 
 def objects(user: str, home: str, speech: KindCodecs) -> list[Validating]:
-    """The policies on everything that the operator writes and that is no pod."""
-    who = made_by(user)
-    confined = {
-        INDEXES_NAME: _indexes(home, speech),
-        LEASES_NAME: _leases(home),
-        EVENTS_NAME: _events(),
-        HOLDS_NAME: _holds(),
-        HEADROOMS_NAME: _own_headrooms(home, speech),
-        SLOT_SETS_NAME: _slot_sets(speech),
-        CLAIMS_NAME: claims(),
-        VOLUMES_NAME: volumes(),
-    }
-    for dialect in speech.dialects:
-        for each in dialect.confined:
-            confined[f"operator-{each.match.resources[0]}.headroom.dev"] = each
-    return [Validating(name, (each.match,), who, each.checks) for name, each in confined.items()]
+    """The policies on everything that the operator writes and that is no pod, a policy a kind."""
+    policies = (
+        *(_indexes(home, speech), _leases(home), _events(), _holds()),
+        *(_own_headrooms(home, speech), _slot_sets(speech), claims(), volumes()),
+        *(each for dialect in speech.dialects for each in dialect.confined),
+    )
+    return [Validating(_name(each), (each.match,), made_by(user), each.checks) for each in policies]
+
+
+def _name(policy: Confined) -> str:
+    return f"operator-{policy.match.resources[0]}.headroom.dev"
 
 
 def _indexes(home: str, speech: KindCodecs) -> Confined:
-    return Confined(
-        Match(CLAIM_INDEXES.group, (CLAIM_INDEXES.plural,), ("CREATE", "UPDATE")),
-        (
-            Check(
-                f"object.metadata.name == {text(INDEX_NAME)}",
-                f"a claim index is called {INDEX_NAME}",
-            ),
-            Check(
-                _asked_for(home, speech),
-                f"claim indexes are for namespaces with the label {CLAIMS_NAMESPACE_LABEL}",
-            ),
-        ),
+    name = f"object.metadata.name == {text(INDEX_NAME)}"
+    label = f"claim indexes are for namespaces with the label {CLAIMS_NAMESPACE_LABEL}"
+    return confined(
+        CLAIM_INDEXES,
+        ("CREATE", "UPDATE"),
+        Check(name, f"a claim index is called {INDEX_NAME}"),
+        Check(_asked_for(home, speech), label),
     )
 
 
 def _leases(home: str) -> Confined:
     here = f"request.namespace == {text(home)} && object.metadata.name == {text(LEASE_NAME)}"
-    return Confined(
-        Match(LEASES.group, (LEASES.plural,), ("CREATE", "UPDATE")),
-        (Check(here, f"the operator's lease is {home}/{LEASE_NAME}"),),
-    )
+    message = f"the operator's lease is {home}/{LEASE_NAME}"
+    return confined(LEASES, ("CREATE", "UPDATE"), Check(here, message))
 
 
 def _events() -> Confined:
     ours = f"object.?source.?component.orValue('') == {text(COMPONENT)}"
-    return Confined(
-        Match(EVENTS.group, (EVENTS.plural,), ("CREATE", "UPDATE")),
-        (Check(ours, "the operator tells events in its own name"),),
-    )
+    told = Check(ours, "the operator tells events in its own name")
+    return confined(EVENTS, ("CREATE", "UPDATE"), told)
 
 
 def _holds() -> Confined:
-    ended = f"oldObject.?status.?phase.orValue('') in {texts(ENDED)}"
-    return Confined(
-        Match(HOLDS.group, (HOLDS.plural,), ("DELETE",)),
-        (Check(ended, "the operator deletes holds that have ended"),),
-    )
+    ended = Check(HAS_ENDED, "the operator deletes holds that have ended")
+    return confined(HOLDS, ("DELETE",), ended)
 
 
 def _own_headrooms(home: str, speech: KindCodecs) -> Confined:
     # The name of an object that is created is in the object alone.
     name = "(request.operation == 'CREATE' ? object.metadata.name : request.name)"
     known = f"(request.namespace + '/' + {name}) in {texts(_headrooms(home, speech))}"
-    return Confined(
-        Match(HEADROOMS.group, (HEADROOMS.plural,), ("CREATE", "UPDATE", "DELETE")),
-        (Check(known, "the operator writes only those headrooms that a dialect stands on"),),
-    )
+    ours = Check(known, "the operator writes only those headrooms that a dialect stands on")
+    return confined(HEADROOMS, ("CREATE", "UPDATE", "DELETE"), ours)
 
 
 def _slot_sets(speech: KindCodecs) -> Confined:
-    return Confined(
-        Match(SLOT_SETS.group, (SLOT_SETS.plural,), ("CREATE",)),
-        (
-            Check(
-                controlled_by("object", (HEADROOMS, *speech.foreign)),
-                "a SlotSet belongs to an object that is served",
-            ),
-        ),
+    served = controlled_by("object", (HEADROOMS, *speech.foreign))
+    return confined(
+        SLOT_SETS, ("CREATE",), Check(served, "a SlotSet belongs to an object that is served")
     )
 
 

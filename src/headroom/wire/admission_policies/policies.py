@@ -18,9 +18,10 @@ from headroom.wire.admission_policies.pods import creation
 from headroom.wire.admission_policies.tenants import reserved
 from headroom.wire.guardians import PAUSE_IMAGE
 from headroom.wire.install.rights import ACCOUNT
+from headroom.wire.installed_kinds import REGISTRATIONS
 from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.kinds import Json
-from headroom.wire.webhook import REGISTRATIONS, WEBHOOK_NAME
+from headroom.wire.webhook import WEBHOOK_NAME
 
 NAME = "webhook-registration.headroom.dev"
 

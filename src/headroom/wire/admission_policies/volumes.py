@@ -9,8 +9,8 @@ from __future__ import annotations
 from headroom.wire.admission_policies.cel import (
     Check,
     Confined,
-    Match,
     both,
+    confined,
     mapping,
     same_but,
     text,
@@ -45,18 +45,17 @@ _VOLUME = (
 
 def claims() -> Confined:
     """The policy on claims: the chosen node of one that has no volume."""
-    return Confined(
-        Match(VOLUME_CLAIMS.group, (VOLUME_CLAIMS.plural,), ("UPDATE",)),
-        (
-            _notes(SELECTED_NODE, "claims"),
-            Check(
-                both([_same_rest(), unchanged("spec", _CLAIM)]),
-                "the operator changes nothing of a claim but the node that is chosen for it",
-            ),
-            Check(
-                "oldObject.spec.?volumeName.orValue('') == ''",
-                "the operator leaves claims alone that have a volume",
-            ),
+    return confined(
+        VOLUME_CLAIMS,
+        ("UPDATE",),
+        _notes(SELECTED_NODE, "claims"),
+        Check(
+            both([_same_rest(), unchanged("spec", _CLAIM)]),
+            "the operator changes nothing of a claim but the node that is chosen for it",
+        ),
+        Check(
+            "oldObject.spec.?volumeName.orValue('') == ''",
+            "the operator leaves claims alone that have a volume",
         ),
     )
 
@@ -71,18 +70,17 @@ def volumes() -> Confined:
         f"!{before}.hasValue() || ({before}.?uid.orValue('') == '' && "
         f"{before}.?namespace == {claim}.?namespace && {before}.?name == {claim}.?name)"
     )
-    return Confined(
-        Match(VOLUMES.group, (VOLUMES.plural,), ("UPDATE",)),
-        (
-            _notes(BOUND_BY_CONTROLLER, "volumes"),
-            Check(
-                both([_same_rest(), unchanged("spec", _VOLUME)]),
-                "the operator changes nothing of a volume but the claim that is to have it",
-            ),
-            Check(
-                both([free, named]),
-                "the operator promises a volume that nobody has to one claim, by its uid",
-            ),
+    return confined(
+        VOLUMES,
+        ("UPDATE",),
+        _notes(BOUND_BY_CONTROLLER, "volumes"),
+        Check(
+            both([_same_rest(), unchanged("spec", _VOLUME)]),
+            "the operator changes nothing of a volume but the claim that is to have it",
+        ),
+        Check(
+            both([free, named]),
+            "the operator promises a volume that nobody has to one claim, by its uid",
         ),
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from headroom.wire.install.rights import ACCOUNT
 from headroom.wire.kinds import Json
-from headroom.wire.rbac import LABELS, RBAC, cluster_role, role, rule
+from headroom.wire.rbac import binding, cluster_role, role, rule
 
 VIEWERS = "headroom-dashboard"
 REVIEWS = "headroom-token-reviews"
@@ -34,11 +34,5 @@ def dashboard_objects(namespace: str) -> list[Json]:
                 rule("authorization.k8s.io", ("subjectaccessreviews",), ("create",)),
             ],
         ),
-        {
-            "apiVersion": f"{RBAC}/v1",
-            "kind": "ClusterRoleBinding",
-            "metadata": {"name": REVIEWS, "labels": LABELS},
-            "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": REVIEWS},
-            "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": namespace}],
-        },
+        binding(REVIEWS, "ClusterRole", namespace, to=ACCOUNT),
     ]

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headroom.wire.kinds import Json
-from headroom.wire.rbac import LABELS
+from headroom.wire.installed_kinds import LABELS, NETWORK_POLICIES
+from headroom.wire.kinds import BUDGETS, DEPLOYMENTS, Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,36 +30,28 @@ class Program:
     def selector(self) -> dict[str, str]:
         return {**LABELS, "app.kubernetes.io/component": self.component}
 
+    def metadata(self, labels: Json = LABELS) -> Json:
+        """The metadata of an object with the name of the program."""
+        return {"name": self.name, "namespace": self.namespace, "labels": labels}
+
 
 def deployment(program: Program, container: Json, **pod: Any) -> Json:
     """Return the Deployment; `container` and `pod` are what is special about this one."""
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {
-            "name": program.name,
-            "namespace": program.namespace,
-            "labels": program.selector,
-        },
-        "spec": {
-            "replicas": program.replicas,
-            "selector": {"matchLabels": program.selector},
-            "template": {
-                "metadata": {"labels": program.selector},
-                "spec": {**_pod_spec(program, container), **pod},
-            },
+    spec = {
+        "replicas": program.replicas,
+        "selector": {"matchLabels": program.selector},
+        "template": {
+            "metadata": {"labels": program.selector},
+            "spec": {**_pod_spec(program, container), **pod},
         },
     }
+    return DEPLOYMENTS.new(program.metadata(program.selector), spec=spec)
 
 
 def disruption_budget(program: Program) -> Json:
     """Return the budget that lets one replica go at a time."""
-    return {
-        "apiVersion": "policy/v1",
-        "kind": "PodDisruptionBudget",
-        "metadata": {"name": program.name, "namespace": program.namespace, "labels": LABELS},
-        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": program.selector}},
-    }
+    spec = {"maxUnavailable": 1, "selector": {"matchLabels": program.selector}}
+    return BUDGETS.new(program.metadata(), spec=spec)
 
 
 def network_policy(program: Program, ports: Sequence[int] = ()) -> Json:
@@ -69,16 +61,12 @@ def network_policy(program: Program, ports: Sequence[int] = ()) -> Json:
     not ours to know, so the ways out stay open.
     """
     allowed = [{"protocol": "TCP", "port": port} for port in ports]
-    return {
-        "apiVersion": "networking.k8s.io/v1",
-        "kind": "NetworkPolicy",
-        "metadata": {"name": program.name, "namespace": program.namespace, "labels": LABELS},
-        "spec": {
-            "podSelector": {"matchLabels": program.selector},
-            "policyTypes": ["Ingress"],
-            "ingress": [{"ports": allowed}] if allowed else [],
-        },
+    spec = {
+        "podSelector": {"matchLabels": program.selector},
+        "policyTypes": ["Ingress"],
+        "ingress": [{"ports": allowed}] if allowed else [],
     }
+    return NETWORK_POLICIES.new(program.metadata(), spec=spec)
 
 
 def _pod_spec(program: Program, container: Json) -> Json:

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from headroom.core.names import GROUP, LEASE_NAME, LOCKED_CLASS, PREEMPTIBLE_CLASS
+from headroom.wire.installed_kinds import RBAC
 from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.kinds import AUTOSCALERS, DAEMON_SETS, VOLUMES, WORKLOADS, Json
 from headroom.wire.policy import ASKS_POLICY_NAME, POLICY_NAME
-from headroom.wire.rbac import FOLLOW, RBAC, READ, account, binding, cluster_role, named, role, rule
+from headroom.wire.rbac import FOLLOW, READ, account, binding, cluster_role, named, role, rule
 
 ACCOUNT = "headroom-operator"
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from headroom.core.names import GROUP
 from headroom.wire.install.pods import Program, deployment, disruption_budget, network_policy
+from headroom.wire.installed_kinds import LABELS, REGISTRATIONS, SECRETS, SERVICES
 from headroom.wire.kind_codecs import NATIVE, KindCodecs
 from headroom.wire.kinds import CLAIM_INDEXES, Json
-from headroom.wire.rbac import LABELS, account, binding, cluster_role, named, role, rule
-from headroom.wire.webhook import REGISTRATIONS, SECRETS, WEBHOOK_NAME, registration
+from headroom.wire.rbac import account, binding, cluster_role, named, role, rule
+from headroom.wire.webhook import WEBHOOK_NAME, registration
 
 HTTPS_PORT = 8443
 # Endpoints are told of a leaving replica while it still answers.
@@ -68,29 +69,15 @@ def _program(image: str, namespace: str, speech: KindCodecs, metrics: bool) -> P
 
 def _secret(namespace: str) -> Json:
     """The place for the certificates; applying it again leaves alone what is in it."""
-    return {
-        "apiVersion": SECRETS.api_version,
-        "kind": SECRETS.kind,
-        "metadata": {"name": WEBHOOK_NAME, "namespace": namespace, "labels": LABELS},
-        "type": "Opaque",
-    }
+    metadata = {"name": WEBHOOK_NAME, "namespace": namespace, "labels": LABELS}
+    return SECRETS.new(metadata, type="Opaque")
 
 
 def _service(program: Program) -> Json:
     name, _ = program.port
-    return {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": {
-            "name": WEBHOOK_NAME,
-            "namespace": program.namespace,
-            "labels": program.selector,
-        },
-        "spec": {
-            "selector": program.selector,
-            "ports": [{"name": name, "port": 443, "targetPort": name, "protocol": "TCP"}],
-        },
-    }
+    ports = [{"name": name, "port": 443, "targetPort": name, "protocol": "TCP"}]
+    spec = {"selector": program.selector, "ports": ports}
+    return SERVICES.new(program.metadata(program.selector), spec=spec)
 
 
 def _deployment(program: Program) -> Json:

@@ -23,11 +23,12 @@ from headroom.wire.schema.own import known
 NATIVE_TERMS = Terms(takes_several=True)
 
 
-def _taint(key: str, effect: str, value: str = "", **_: object) -> Taint:
+def taint(key: str, effect: str, value: str = "", **_: object) -> Taint:
+    """A taint of a hold; its other fields are not used."""
     return Taint(key, value, effect)
 
 
-_read_spec = SpecReader("HoldSpec", known, {"HoldTaint": _taint}, apart=("template", "owners"))
+_read_spec = SpecReader("HoldSpec", known, {"HoldTaint": taint}, apart=("template", "owners"))
 
 
 def _hold(hold: CustomObject) -> Hold:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from headroom.wire.installed_kinds import DEFINITIONS, LABELS
 from headroom.wire.kinds import Json, Resource
 from headroom.wire.schema.notation import Catalogue
 from headroom.wire.schema.structural import structural
 
-OUR_LABELS: Json = {"labels": {"app.kubernetes.io/name": "headroom"}}
+OUR_LABELS: Json = {"labels": LABELS}
 
 
 def column(name: str, path: str, type: str = "string", priority: int = 0) -> Json:
@@ -40,20 +41,16 @@ def crd_version(
 
 def crd(resource: Resource, versions: Sequence[Json], metadata: Json, **names: Any) -> Json:
     """The definition of a kind; `names` are its short names and categories, if it has any."""
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{resource.plural}.{resource.group}", **metadata},
-        "spec": {
-            "group": resource.group,
-            "scope": "Namespaced" if resource.namespaced else "Cluster",
-            "names": {
-                "kind": resource.kind,
-                "listKind": f"{resource.kind}List",
-                "plural": resource.plural,
-                "singular": resource.kind.lower(),
-                **names,
-            },
-            "versions": list(versions),
+    spec = {
+        "group": resource.group,
+        "scope": "Namespaced" if resource.namespaced else "Cluster",
+        "names": {
+            "kind": resource.kind,
+            "listKind": f"{resource.kind}List",
+            "plural": resource.plural,
+            "singular": resource.kind.lower(),
+            **names,
         },
+        "versions": list(versions),
     }
+    return DEFINITIONS.new({"name": str(resource), **metadata}, spec=spec)
