@@ -12,7 +12,7 @@ from hypothesis import settings
 
 FEW = os.environ.get("SAMPLES") == "few"
 LEAST = 15
-COLLECTING = (100_000, 20, 100)
+COLLECTING = (20_000, 20, 100)
 
 
 def few(count: int) -> int:
