@@ -100,12 +100,12 @@ def test_an_owner_of_ours_costs_four_writes_up_to_its_bind_and_four_after() -> N
     [
         ("Hold", GATE, 4.0, 4.0),
         ("Hold", BEHIND, 5.1, 3.6),
-        ("Reservation", GATE, 4.0, 4.0),
-        ("Reservation", BEHIND, 5.1, 3.6),
+        pytest.param("Reservation", GATE, 4.0, 4.0, marks=pytest.mark.slow),
+        pytest.param("Reservation", BEHIND, 5.1, 3.6, marks=pytest.mark.slow),
         ("slot", GATE, 3.3, 3.3),
         ("slot", BEHIND, 4.3, 2.8),
-        ("slot, refilled", GATE, 8.0, 5.0),
-        ("slot, refilled", BEHIND, 5.5, 4.0),
+        pytest.param("slot, refilled", GATE, 8.0, 5.0, marks=pytest.mark.slow),
+        pytest.param("slot, refilled", BEHIND, 5.5, 4.0, marks=pytest.mark.slow),
         (REUSABLE, BEHIND, 7.0, 1.8),
     ],
 )
