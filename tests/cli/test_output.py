@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 
-from headroom.cli.output import OutputFormat, columns, document, documents, objects
+import pytest
+
+from headroom.cli.output import OutputFormat, columns, document, documents, objects, put_document
 
 
 def test_columns_line_up_and_an_empty_cell_is_a_dash() -> None:
@@ -38,3 +40,16 @@ def test_json_is_indented_as_python_does_it() -> None:
 def test_json_with_half_a_character_or_no_number_is_printed_all_the_same() -> None:
     assert document(["\ud83d"], OutputFormat.JSON) == '[\n  "\\ud83d"\n]'
     assert document([float("nan")], OutputFormat.JSON) == "[\n  NaN\n]"
+
+
+def test_an_object_with_long_lists_is_printed_in_parts_with_the_same_text(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headroom.cli.output.MOST_TOGETHER", 2)
+    lists = {"none": [], "one": [1], "many": [{"a": [n, "ü\n"]} for n in range(5)]}
+    whole = {"text": "x", "ö": {"b": {}, "c": [1]}, **lists, "rest": None, "tail": (1, 2, 3)}
+    for value in (whole, {"odd": ["a", "\ud83d"]}, {}):
+        put_document(value, OutputFormat.JSON)
+        assert capsys.readouterr().out == f"{document(value, OutputFormat.JSON)}\n"
+    put_document(whole, OutputFormat.YAML)
+    assert capsys.readouterr().out == document({**whole, "tail": [1, 2, 3]}, OutputFormat.YAML)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 GAP = "   "
+MARGIN = "\n  "
+MOST_TOGETHER = 1_000  # values of a list that are formatted together
 
 
 class OutputFormat(StrEnum):
@@ -56,6 +58,18 @@ def first_rows(headings: Sequence[str], rows: Sequence[Sequence[str]], most: int
     return f"{table}\n… and {more} more: -o json has them all" if more > 0 else table
 
 
+def put_document(value: Mapping[str, Any], form: OutputFormat) -> None:
+    """Print one object; JSON in parts, so that the text of a long list is never held as a whole."""
+    if form is not OutputFormat.JSON:
+        whole = {name: list(each) if _is_list(each) else each for name, each in value.items()}
+        put(document(whole, form))
+        return
+    clear_line()
+    for part in _parts(value):
+        sys.stdout.write(quoted(part))
+    sys.stdout.write("\n")
+
+
 def document(value: Any, form: OutputFormat) -> str:
     """Print one value as JSON or YAML."""
     if form is OutputFormat.JSON:
@@ -63,6 +77,35 @@ def document(value: Any, form: OutputFormat) -> str:
     from headroom.wire.yamls import dump
 
     return dump(value)
+
+
+def _parts(value: Mapping[str, Any]) -> Iterator[str]:
+    """The text of an object as `_indented` formats it, in parts."""
+    opening = "{"
+    for name, each in value.items():
+        yield f"{opening}{MARGIN}{json.dumps(name, ensure_ascii=False)}: "
+        yield from _list_parts(each) if _is_list(each) else (_shifted(_indented(each)),)
+        opening = ","
+    yield "\n}" if value else "{}"
+
+
+def _list_parts(values: Sequence[Any]) -> Iterator[str]:
+    """The text of a list inside an object."""
+    opening = "["
+    for first in range(0, len(values), MOST_TOGETHER):
+        some = _indented(list(values[first : first + MOST_TOGETHER]))
+        yield f"{opening}{_shifted(some[1:-2])}"
+        opening = ","
+    yield f"{MARGIN}]" if values else "[]"
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _shifted(text: str) -> str:
+    """Formatted JSON one level deeper; a line break in it is never part of a value."""
+    return text.replace("\n", MARGIN)
 
 
 def _indented(value: Any) -> str:

@@ -25,7 +25,7 @@ from headroom.cli.options import (
     option,
     read_limits,
 )
-from headroom.cli.output import OutputFormat, document, put, say
+from headroom.cli.output import OutputFormat, put, put_document, say
 from headroom.cli.pages.flags import NOT_SHOWN, Html, JournalFile, Serve, ShownFlags, Svg
 from headroom.cli.run import AcrossNamespaces
 
@@ -145,11 +145,10 @@ def _tell(result: Result, output: OutputFormat, allow_invalid: bool) -> None:
 
     for note in result.notes:
         say(f"note: {note}")
-    put(
-        result_table(result)
-        if output is OutputFormat.TABLE
-        else document(result.document(), output)
-    )
+    if output is OutputFormat.TABLE:
+        put(result_table(result))
+    else:
+        put_document(result.parts(), output)
     _judge(result, allow_invalid)
 
 

@@ -15,7 +15,8 @@ from headroom.sim.api.decoder import pod_of
 from headroom.sim.api.store import ObjectChange, Store, Verb
 from headroom.sim.api.values import Json, condition_of, dig
 from headroom.sim.loop import SimClock
-from headroom.sim.scenarios.journal_file import Sink
+from headroom.sim.scenarios.packed_log import PackedLog
+from headroom.sim.scenarios.past_events import Sink
 from headroom.wire.kinds import HEADROOMS, HOLDS
 
 Entry = dict[str, Any]
@@ -25,7 +26,7 @@ class Journal:
     """Records what happens in a world."""
 
     def __init__(self, store: Store, clock: SimClock) -> None:
-        self.entries: list[Entry] = []
+        self.entries = PackedLog()
         self._write: Callable[[Entry], None] = self.entries.append
         self._clock = clock
         store.listen("Pod", self._on_pod)

@@ -16,9 +16,9 @@ from headroom.sim.operator_process import OperatorFactory
 from headroom.sim.replay.trace_player import TracePlayer
 from headroom.sim.scenarios.invariants import Invariants
 from headroom.sim.scenarios.journal import Journal
-from headroom.sim.scenarios.journal_file import PastEvents, Sink
 from headroom.sim.scenarios.meter import Meter
 from headroom.sim.scenarios.model import OperatorState, Scenario
+from headroom.sim.scenarios.past_events import PastEvents, Sink
 from headroom.sim.scenarios.report import Result, RunObservations, result_of
 from headroom.sim.scenarios.steps import StepRunner
 from headroom.sim.scenarios.unserved import ServedObjects
@@ -46,6 +46,7 @@ class Play:
         self.world = SimWorld(scenario.start, scenario.seed, settings, speech)
         self.world.may_contain = True
         self.journal = Journal(self.world.store, self.world.clock)
+        self._past_events = PastEvents(self.world.store, self.world.clock)
         self.invariants = Invariants(self.world.store, self.world.clock)
         prices = {pool.name: pool.price for pool in scenario.pools}
         store, across = self.world.store, policy.across_namespaces
@@ -95,9 +96,8 @@ class Play:
         failures = list(self._step_runner.failures)
         growing = self._autoscaler is not None and self._autoscaler.growing
         broken, notes = self._served.broken(self.scenario.sources, growing)
-        observed = RunObservations(
-            tuple(self.journal.entries), summary, tuple(failures), broken, tuple(notes)
-        )
+        entries, events = self.journal.entries, self._past_events.all_events()
+        observed = RunObservations(entries, events, summary, tuple(failures), broken, tuple(notes))
         return result_of(self.scenario, self.world, observed)
 
     def watch(self, tell: Watch) -> None:
@@ -108,7 +108,7 @@ class Play:
     def divert(self, sink: Sink) -> None:
         """Pass journal entries and old events to a function; the result has none of them."""
         self.journal.divert(sink)
-        PastEvents(self.world.store, self.world.clock, sink)
+        self._past_events.divert(sink)
 
     @property
     def ends(self) -> float:

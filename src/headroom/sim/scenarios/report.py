@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from headroom.core.findings.doors import OWNERS_WITHOUT_DOOR
 from headroom.sim.api.values import Json, Ref, ref_of
-from headroom.sim.scenarios.journal import Entry
 from headroom.sim.scenarios.model import Scenario
+from headroom.sim.scenarios.packed_log import Entry
 from headroom.sim.scenarios.schema import API_VERSION
 from headroom.sim.scenarios.unserved import UnservedObject
 from headroom.sim.world import SimWorld
@@ -29,8 +30,8 @@ class Result:
     end: str
     dialects: tuple[str, ...]
     objects: tuple[Json, ...]
-    events: tuple[Json, ...]
-    journal: tuple[Entry, ...]
+    events: Sequence[Json]
+    journal: Sequence[Entry]
     summary: dict[str, Any]
     failures: tuple[str, ...] = ()
     broken: tuple[UnservedObject, ...] = ()
@@ -47,6 +48,11 @@ class Result:
 
     def document(self) -> dict[str, Any]:
         """The result as a document for JSON; its format is stable."""
+        lists = {name: list(value) for name, value in self._lists().items()}
+        return {**self.parts(), **lists}
+
+    def parts(self) -> dict[str, Any]:
+        """The same, with lists that are read from compressed memory piece by piece."""
         return {
             "apiVersion": API_VERSION,
             "kind": "Result",
@@ -55,18 +61,20 @@ class Result:
             "start": self.start,
             "end": self.end,
             "dialects": list(self.dialects),
-            "objects": list(self.objects),
-            "events": list(self.events),
-            "journal": list(self.journal),
+            **self._lists(),
             "summary": self.summary,
         }
+
+    def _lists(self) -> dict[str, Sequence[Json]]:
+        return {"objects": self.objects, "events": self.events, "journal": self.journal}
 
 
 @dataclass(frozen=True, slots=True)
 class RunObservations:
     """What the observers of the run have recorded."""
 
-    journal: tuple[Entry, ...]
+    journal: Sequence[Entry]
+    events: Sequence[Json]
     summary: dict[str, Any]
     failures: tuple[str, ...] = ()
     broken: tuple[UnservedObject, ...] = ()
@@ -85,7 +93,7 @@ def result_of(scenario: Scenario, world: SimWorld, observed: RunObservations) ->
         end=format_time(world.clock.now()),
         dialects=world.store.registry.speech.names,
         objects=tuple(sorted(objects, key=ref_of)),
-        events=tuple(world.events()),
+        events=observed.events,
         journal=observed.journal,
         summary={
             **observed.summary,
