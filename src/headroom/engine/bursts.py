@@ -106,7 +106,7 @@ def _most_urgent(ledger: Ledger) -> tuple[Pod, ...]:
 def _note_room(ledger: Ledger, pod: Pod, room: str, until: datetime | None) -> None:
     memory = replace(ledger.pod_memory[pod.uid], room_on=room, room_until=until)
     ledger.pod_memory[pod.uid] = memory
-    file_pod(ledger, pod, waits=False)
+    file_pod(ledger, pod)
 
 
 def _remember(
