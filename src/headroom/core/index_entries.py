@@ -190,11 +190,13 @@ def pod_entries(
     elif waits:
         found.append(Entry(By.WAITING))
         found += _lookups(pod)
-        found += [Entry(By.VOLUME_CLAIM, Key(pod.key.namespace, name)) for name in pod.claims]
-    found += [Entry(By.GATE, gate) for gate in pod.gates]
-    if pod.uid:
-        uid, labels = pod.uid, pod.labels.items()
-        found += [Entry(By.OWNER_LABEL, label) for label, own in labels if own == uid]
+        for name in pod.claims:
+            found.append(Entry(By.VOLUME_CLAIM, Key(pod.key.namespace, name)))
+    for gate in pod.gates:
+        found.append(Entry(By.GATE, gate))
+    if pod.uid and pod.uid in pod.labels.values():
+        labels = pod.labels.items()
+        found += [Entry(By.OWNER_LABEL, label) for label, uid in labels if uid == pod.uid]
     if role is None and not pod.node and not pod.finished:
         if claim is not None and pod.nominated and pod.scheduler == DEFAULT_SCHEDULER_NAME:
             found.append(Entry(By.ARRIVING, pod.nominated))

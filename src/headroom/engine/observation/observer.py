@@ -21,6 +21,7 @@ from headroom.core.headrooms.announced_pods import PodAutoscaler
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.hold_state.allocate_policy_groups import apart_from_others
+from headroom.core.hold_state.decision import CANDIDATES
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.names import ROLE_FENCE, ROLE_LABEL
@@ -83,33 +84,30 @@ class Observers:
     doors: DoorBook
 
 
-def observe(to: Observers, event: Event, now: datetime) -> None:
-    """Take an event in: one function for each kind of object that is seen or gone."""
-    what = event.thing if isinstance(event, Seen) else event
-    taken_in_by(type(what))(to, what, now)
-
-
 def _see_pod(to: Observers, pod: Pod, now: datetime) -> None:
     ledger = to.ledger
     before = ledger.pods.get(pod.key)
     if not see_pod(ledger, pod, now):  # Pods that slots follow have an entry in the index.
         return
-    if before is not None:
+    if before is not None and not before.node:
         ledger.scheduler_activity = ledger.scheduler_activity.after(before, pod, now)
     if pod.node:
         wake_overbooked(ledger, pod.node)
-        wake_waiting_holds(ledger, pod)
+        if ledger.agenda.awaited(CANDIDATES):
+            wake_waiting_holds(ledger, pod)
     if ROLE_LABEL in pod.labels or (before is not None and ROLE_LABEL in before.labels):
         if pod.node and pod.labels.get(ROLE_LABEL) == ROLE_FENCE:
             ledger.show(pod, pod.node, now)
         note_preempted(ledger, pod)
-    to.headrooms.pods_changed()
+    ledger.slots.use = None
     if ledger.slots.headrooms:
+        to.headrooms.pods_changed()
         note_made(ledger, before, pod)
         if ledger.policy.serves(pod.key.namespace):
             found = (*followers.concerned(ledger, before), *followers.concerned(ledger, pod))
             reconsider(ledger, *dict.fromkeys(found))
-    reconsider(ledger, *promises.see_pod(ledger, before, pod, now))
+    if ledger.slots.promises or ledger.slots.owner_index or ROLE_LABEL in pod.labels:
+        reconsider(ledger, *promises.see_pod(ledger, before, pod, now))
     if pod.node:
         pod_seen(ledger, pod)
     to.doors.see(before, pod)
@@ -120,7 +118,9 @@ def _lose_pod(to: Observers, gone: PodGone, now: datetime) -> None:
     note_guardian_gone(ledger, gone.key, gone.uid)
     lose_pod(ledger, gone.key, gone.uid)
     promises.lose_pod(ledger, gone.uid, now)
-    to.headrooms.pods_changed()
+    ledger.slots.use = None
+    if ledger.slots.headrooms:
+        to.headrooms.pods_changed()
     if old is not None and old.uid == gone.uid:
         note_preempted(ledger, old, gone=True)
         reconsider(ledger, *followers.concerned(ledger, old))

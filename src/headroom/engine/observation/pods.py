@@ -23,7 +23,7 @@ from headroom.core.subjects import ANY_ROOM, node_changed, pod_subject
 from headroom.engine.headrooms.records import note_seated
 from headroom.engine.ledger import Ledger
 from headroom.engine.observation.owners import note_claims
-from headroom.engine.pod_index import file_pod, forget_pod
+from headroom.engine.pod_index import file_pod
 
 _HEARTBEAT = ("version", "phase", "started")
 _without_heartbeat = attrgetter(*(each.name for each in fields(Pod) if each.name not in _HEARTBEAT))
@@ -86,7 +86,7 @@ def lose_pod(ledger: Ledger, key: Key, uid: str) -> None:
     ledger.state.remove_pod(key)
     ledger.state.unnominate(key)
     ledger.state.unexpect(key)
-    forget_pod(ledger, old)
+    file_pod(ledger, old, gone=True)
     del ledger.pods[key]
     if ROLE_LABEL in old.labels:
         ledger.assumptions.ended(old.uid)
