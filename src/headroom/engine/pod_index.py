@@ -24,7 +24,7 @@ def file_pod(ledger: Ledger, pod: Pod, gone: bool = False) -> tuple[Entry, ...]:
     entries = () if gone else _entries(ledger, pod, role)
     lost, got = ledger.index.put(pod.key, entries)
     for by, value, _ in got:
-        if by is By.PENDING:
+        if by is By.PENDING and ledger.slots.headrooms:  # Only slots make room for a burst.
             agenda.touch(BURST)
         elif by is By.PREEMPTING:
             agenda.touch(RETRIES)

@@ -108,9 +108,14 @@ def _see_pod(to: Observers, pod: Pod, now: datetime) -> None:
             reconsider(ledger, *dict.fromkeys(found))
     if ledger.slots.promises or ledger.slots.owner_index or ROLE_LABEL in pod.labels:
         reconsider(ledger, *promises.see_pod(ledger, before, pod, now))
-    if pod.node:
+    if pod.node and (ledger.index.entries(pod.key) or _keeps_nodes(ledger)):
         pod_seen(ledger, pod)
     to.doors.see(before, pod)
+
+
+def _keeps_nodes(ledger: Ledger) -> bool:
+    """Whether a node has a fence, or may need one."""
+    return bool(ledger.index.all(By.FENCE) or ledger.hold_index.all(By.RETURNING))
 
 
 def _lose_pod(to: Observers, gone: PodGone, now: datetime) -> None:
@@ -124,7 +129,7 @@ def _lose_pod(to: Observers, gone: PodGone, now: datetime) -> None:
     if old is not None and old.uid == gone.uid:
         note_preempted(ledger, old, gone=True)
         reconsider(ledger, *followers.concerned(ledger, old))
-    if old is not None:
+    if old is not None and (ROLE_LABEL in old.labels or _keeps_nodes(ledger)):
         pod_gone(ledger, old)
     to.doors.lose(gone.key, gone.uid)
 
