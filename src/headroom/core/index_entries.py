@@ -49,6 +49,9 @@ class By(StrEnum):
     SLOT_LIMITED = "slot limited"  # and those for which a limit is the reason, by headroom
     DEPENDING = "depending"  # headrooms, by what their slots depend on
     OWNER_RULE = "owner rule"  # headrooms with a promise, by namespace and key of their rules
+    WITHOUT_WITNESS = "without witness"  # holds and headrooms, by namespace and key of their rules
+    WITNESS = "witness"  # holds and headrooms, by the pod that stands for those without a door
+    CONTROLLER = "controller"  # pods that came to a door, by the uid of their controller
     KEPT_BACK = "kept back"  # owners that somebody else's gate keeps back, by headroom
     ARRIVED = "arrived"  # owners that have come and have no node, by headroom
     COMPANION = "companion"  # headrooms, by the objects that they have besides their slots

@@ -57,7 +57,7 @@ from headroom.engine.agenda import OWNER_PAUSE, Agenda
 from headroom.engine.bursts import look_at_burst, look_at_retries
 from headroom.engine.claim_index import Indexer, index_subject
 from headroom.engine.deleted_nodes import note_missing_nodes
-from headroom.engine.doors.book import DoorBook
+from headroom.engine.doors import witnesses
 from headroom.engine.doors.claims import (
     follow,
     is_taken_back,
@@ -105,8 +105,7 @@ class Engine:
     def __init__(self, policy: Policy) -> None:
         self._agenda = Agenda()
         self.ledger = Ledger(policy, self._agenda)
-        self._doors = DoorBook(self.ledger)
-        self._publisher = StatusWriter(self.ledger, self._doors)
+        self._publisher = StatusWriter(self.ledger)
         self._headrooms = HeadroomController(self.ledger, self._publisher)
         self._keeper = HoldController(self.ledger, self._publisher)
         self._indexer = Indexer(self.ledger)
@@ -114,9 +113,7 @@ class Engine:
         self.synced = False
         self.quarantine = Quarantine(self._agenda)
         self._notices = Notices(self.ledger, self._publisher)
-        self._observers = Observers(
-            self.ledger, self._publisher, self._headrooms, self._indexer, self._doors
-        )
+        self._observers = Observers(self.ledger, self._publisher, self._headrooms, self._indexer)
         self._controllers: Mapping[Topic, Callable[[Subject, datetime], Iterable[Sequence]]] = {
             Topic.POD: self._decide_pod,
             Topic.HOLD: self._decide_hold,
@@ -128,7 +125,7 @@ class Engine:
             Topic.INDEX: lambda each, now: self._indexer.look(each.identity, now),
             Topic.BULK: lambda _, now: look_at_burst(self.ledger, now),
             Topic.WAKING: lambda _, now: look_at_retries(self.ledger, now),
-            Topic.DOORS: lambda _, now: self._doors.look(now),
+            Topic.DOORS: lambda _, now: witnesses.look(self.ledger, now),
             Topic.QUOTA: lambda each, now: quotas.look(
                 self.ledger, each.identity, self._publisher, now
             ),

@@ -39,7 +39,7 @@ from headroom.core.subjects import (
 from headroom.engine import quotas, volumes
 from headroom.engine.claim_index import Indexer, index_subject
 from headroom.engine.deleted_nodes import node_deleted
-from headroom.engine.doors.book import DoorBook
+from headroom.engine.doors import witnesses
 from headroom.engine.doors.taken_over import note_guardian_gone
 from headroom.engine.evictions import note_preempted, wake_waiting_holds
 from headroom.engine.fence_controller import pod_gone, pod_seen
@@ -81,7 +81,6 @@ class Observers:
     publisher: StatusWriter
     headrooms: HeadroomController
     indexer: Indexer
-    doors: DoorBook
 
 
 def _see_pod(to: Observers, pod: Pod, now: datetime) -> None:
@@ -110,7 +109,7 @@ def _see_pod(to: Observers, pod: Pod, now: datetime) -> None:
         reconsider(ledger, *promises.see_pod(ledger, before, pod, now))
     if pod.node and (ledger.index.entries(pod.key) or _keeps_nodes(ledger)):
         pod_seen(ledger, pod)
-    to.doors.see(before, pod)
+    witnesses.see_pod(ledger, before, pod)
 
 
 def _keeps_nodes(ledger: Ledger) -> bool:
@@ -131,7 +130,7 @@ def _lose_pod(to: Observers, gone: PodGone, now: datetime) -> None:
         reconsider(ledger, *followers.concerned(ledger, old))
     if old is not None and (ROLE_LABEL in old.labels or _keeps_nodes(ledger)):
         pod_gone(ledger, old)
-    to.doors.lose(gone.key, gone.uid)
+    witnesses.lose_pod(ledger, gone.key, gone.uid)
 
 
 def _see_hold(to: Observers, hold: Hold, _: datetime) -> None:
@@ -145,7 +144,7 @@ def _see_hold(to: Observers, hold: Hold, _: datetime) -> None:
         ledger.see_hold(known)
         to.indexer.touch(allowed)
     quotas.see_hold(ledger, allowed)
-    to.doors.want(allowed)
+    witnesses.want(ledger, allowed)
 
 
 def _lose_hold(to: Observers, gone: HoldGone, _: datetime) -> None:
@@ -153,7 +152,7 @@ def _lose_hold(to: Observers, gone: HoldGone, _: datetime) -> None:
     if parent.identity in ledger.holds:
         to.indexer.touch(ledger.holds[parent.identity])
     ledger.lose_hold(parent.identity)
-    to.doors.forget(parent)
+    witnesses.forget(ledger, parent)
     quotas.lose(ledger, parent)
     quotas.asks_anew(ledger, hold_subject(parent))
     to.publisher.forget(status_subject(parent))
@@ -166,13 +165,13 @@ def _see_headroom(to: Observers, headroom: Headroom, now: datetime) -> None:
     to.headrooms.see(headroom)
     quotas.see_headroom(ledger, headroom, now)
     if headroom.served:
-        to.doors.want(ledger.slots.headrooms.get(whole, headroom))
+        witnesses.want(ledger, ledger.slots.headrooms.get(whole, headroom))
 
 
 def _lose_headroom(to: Observers, gone: HeadroomGone, _: datetime) -> None:
     ledger, parent = to.ledger, gone.parent
     to.headrooms.lose(parent)
-    to.doors.forget(parent)
+    witnesses.forget(ledger, parent)
     touch_own(ledger, parent)
     quotas.lose(ledger, parent)
     quotas.asks_anew(ledger, headroom_subject(parent))
@@ -262,7 +261,7 @@ def _see_namespace(to: Observers, namespace: Namespace, _: datetime) -> None:
     ledger.agenda.wake(Awaited(Change.USAGE, name))
     ledger.agenda.notify(Awaited(Change.LIMITS, name))
     ledger.agenda.touch(index_subject(name))
-    to.doors.see_namespace(namespace)
+    witnesses.see_namespace(ledger, before, namespace)
 
 
 def _lose_namespace(to: Observers, gone: NamespaceGone, _: datetime) -> None:
@@ -270,7 +269,6 @@ def _lose_namespace(to: Observers, gone: NamespaceGone, _: datetime) -> None:
     to.ledger.state.remove_namespace(gone.name)
     quotas.relabelled(to.ledger)
     to.indexer.forget(gone.name)
-    to.doors.lose_namespace(gone.name)
 
 
 def _count_overhead(to: Observers, _: AutoscalerSeen, __: datetime) -> None:
