@@ -20,7 +20,6 @@ from headroom.dialects.korder.rules.quota import KorderQuota
 from headroom.dialects.korder.rules.tenure import TicketTenure
 from headroom.engine import quotas
 from headroom.engine.agenda import Agenda
-from headroom.engine.doors.book import DoorBook
 from headroom.engine.ledger import Ledger
 from headroom.engine.status_writer import StatusWriter, quota_subject
 from tests.builders import NOON, Amount, pod
@@ -75,7 +74,7 @@ class Desk:
     def __init__(self, *seen: KorderQuota) -> None:
         self.agenda = Agenda()
         self.ledger = Ledger(Policy(), self.agenda)
-        self.writer = StatusWriter(self.ledger, DoorBook(self.ledger))
+        self.writer = StatusWriter(self.ledger)
         self.namespaces = self.ledger.namespaces
         self.now = NOON
         self._shown: dict[str, QuotaStatus] = {}

@@ -10,7 +10,7 @@ from headroom.core.names import CLAIM_GATE, CLAIMS_NAMESPACE_LABEL
 from headroom.core.objects import Key, Namespace, OwnerReference, Pod
 from headroom.core.policy import Policy
 from headroom.engine.agenda import Agenda
-from headroom.engine.doors.book import DoorBook
+from headroom.engine.doors import witnesses
 from headroom.engine.ledger import Ledger
 from headroom.engine.observation.pods import see_pod
 from headroom.ports import Thing
@@ -99,12 +99,11 @@ class Counted(dict[str, str]):
 def test_a_pod_is_compared_only_with_holds_that_may_mean_it() -> None:
     """Thousands of holds and pods cost a few lookups a pod, not a comparison of all with all."""
     ledger, count = Ledger(Policy(), Agenda()), 1000
-    book = DoorBook(ledger)
     for number in range(count):
-        book.want(hold(f"h{number}", owners=f"app-{number}"))
+        witnesses.want(ledger, hold(f"h{number}", owners=f"app-{number}"))
         each = pod(f"p{number}", labels=Counted(app=f"app-{2 * number}"))
         see_pod(ledger, each, NOON)
-        book.see(None, each)
+        witnesses.see_pod(ledger, None, each)
     Counted.looks = 0
-    assert len(list(book.look(NOON))) == count // 2
+    assert len(list(witnesses.look(ledger, NOON))) == count // 2
     assert Counted.looks < 10 * count

@@ -23,7 +23,6 @@ from headroom.core.policy import Policy
 from headroom.core.sizes.replicas import Replicas
 from headroom.core.subjects import headroom_subject
 from headroom.engine.agenda import Agenda
-from headroom.engine.doors.book import DoorBook
 from headroom.engine.ledger import Ledger
 from headroom.engine.status_writer import (
     NAMESPACE_RATE,
@@ -75,7 +74,7 @@ def test_statuses_of_refused_holds_are_bounded_by_namespace() -> None:
 
 def a_writer() -> tuple[Agenda, StatusWriter]:
     ledger = Ledger(Policy(), Agenda())
-    return ledger.agenda, StatusWriter(ledger, DoorBook(ledger))
+    return ledger.agenda, StatusWriter(ledger)
 
 
 def of(name: str, namespace: str = "a") -> Parent:

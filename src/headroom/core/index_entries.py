@@ -49,6 +49,9 @@ class By(StrEnum):
     SLOT_LIMITED = "slot limited"  # and those for which a limit is the reason, by headroom
     DEPENDING = "depending"  # headrooms, by what their slots depend on
     OWNER_RULE = "owner rule"  # headrooms with a promise, by namespace and key of their rules
+    WITHOUT_WITNESS = "without witness"  # holds and headrooms, by namespace and key of their rules
+    WITNESS = "witness"  # holds and headrooms, by the pod that stands for those without a door
+    CONTROLLER = "controller"  # pods that came to a door, by the uid of their controller
     KEPT_BACK = "kept back"  # owners that somebody else's gate keeps back, by headroom
     ARRIVED = "arrived"  # owners that have come and have no node, by headroom
     COMPANION = "companion"  # headrooms, by the objects that they have besides their slots
@@ -201,11 +204,13 @@ def pod_entries(
     elif waits:
         found.append(Entry(By.WAITING))
         found += _lookups(pod)
-        found += [Entry(By.VOLUME_CLAIM, Key(pod.key.namespace, name)) for name in pod.claims]
-    found += [Entry(By.GATE, gate) for gate in pod.gates]
-    if pod.uid:
-        uid, labels = pod.uid, pod.labels.items()
-        found += [Entry(By.OWNER_LABEL, label) for label, own in labels if own == uid]
+        for name in pod.claims:
+            found.append(Entry(By.VOLUME_CLAIM, Key(pod.key.namespace, name)))
+    for gate in pod.gates:
+        found.append(Entry(By.GATE, gate))
+    if pod.uid and pod.uid in pod.labels.values():
+        labels = pod.labels.items()
+        found += [Entry(By.OWNER_LABEL, label) for label, uid in labels if uid == pod.uid]
     if role is None and not pod.node and not pod.finished:
         if claim is not None and pod.nominated and pod.scheduler == DEFAULT_SCHEDULER_NAME:
             found.append(Entry(By.ARRIVING, pod.nominated))

@@ -67,7 +67,9 @@ def claims_text(claims: tuple[tuple[str, str], ...]) -> str:
 
 def claims_on(latch: Pod) -> tuple[LatchClaim, ...]:
     """Read a latch's claims; a line that is not ours is passed over."""
-    text = latch.annotations.get(CLAIMS_ANNOTATION, "")
+    text = latch.annotations.get(CLAIMS_ANNOTATION)
+    if not text:
+        return ()
     return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _claims_in(text)
 
 
@@ -89,8 +91,8 @@ _remembered = lru_cache(maxsize=512)(_claims_in)  # A latch is looked at several
 
 def kept_for(pod: Pod) -> str:
     """The hold that a guardian or a latch says it stands for."""
-    told = pod.annotations
-    return identity(told.get(PARENT_ANNOTATION, ""), told.get(SLOT_ANNOTATION, ""))
+    whole, slot = pod.annotations.get(PARENT_ANNOTATION, ""), pod.annotations.get(SLOT_ANNOTATION)
+    return identity(whole, slot) if slot else whole
 
 
 def users_on(latch: Pod) -> tuple[str, ...]:

@@ -66,6 +66,8 @@ class Resources(Mapping[str, int]):
         return f"Resources({inner})"
 
     def __add__(self, other: Resources) -> Resources:
+        if not other._amounts or not self._amounts:
+            return self if self._amounts else other
         total = dict(self._amounts)
         for name, value in other._amounts.items():
             total[name] = total.get(name, 0) + value
@@ -79,7 +81,8 @@ class Resources(Mapping[str, int]):
 
     def minus(self, other: Resources) -> Resources:
         """Take `other` away, stopping at zero for each name."""
-        return Resources({name: max(0, value - other[name]) for name, value in self.items()})
+        left, taken = self._amounts.items(), other._amounts
+        return Resources({name: max(0, value - taken.get(name, 0)) for name, value in left})
 
     def largest(self, other: Resources) -> Resources:
         """For each name the larger of the two amounts."""
@@ -92,7 +95,11 @@ class Resources(Mapping[str, int]):
 
     def fits_in(self, room: Resources) -> bool:
         """Say whether every amount is at most that of `room`."""
-        return all(value <= room[name] for name, value in self._amounts.items() if value > 0)
+        has = room._amounts
+        for name, value in self._amounts.items():
+            if value > 0 and value > has.get(name, 0):
+                return False
+        return True
 
 
 EMPTY = Resources()

@@ -92,7 +92,8 @@ class Assumptions:
 
     def over(self, pod: Pod, now: datetime) -> Pod | None:
         """The pod as we know it to be; None when we know that it is gone."""
-        self._latest = max(self._latest, now)
+        if now > self._latest:
+            self._latest = now
         assumed = self._by_uid.get(pod.uid)
         if assumed is None:
             return pod

@@ -57,7 +57,7 @@ from headroom.engine.agenda import OWNER_PAUSE, Agenda
 from headroom.engine.bursts import look_at_burst, look_at_retries
 from headroom.engine.claim_index import Indexer, index_subject
 from headroom.engine.deleted_nodes import note_missing_nodes
-from headroom.engine.doors.book import DoorBook
+from headroom.engine.doors import witnesses
 from headroom.engine.doors.claims import (
     follow,
     is_taken_back,
@@ -84,10 +84,10 @@ from headroom.engine.headrooms.slot_events import (
 from headroom.engine.headrooms.slot_takeover import move_in
 from headroom.engine.hold_controller import HoldController
 from headroom.engine.ledger import Ledger
-from headroom.engine.observation.observer import Observers, observe, subject_of
+from headroom.engine.observation.observer import Observers, subject_of, taken_in_by
 from headroom.engine.observation.pods import lose_pod
 from headroom.engine.status_writer import StatusWriter, WriteStatus
-from headroom.ports import Event, Synced
+from headroom.ports import Event, Seen, Synced
 
 MOST_LOOKS = 500  # decisions of one plan, so that new events are processed before the next one
 MOST_ROUNDS = 5
@@ -105,8 +105,7 @@ class Engine:
     def __init__(self, policy: Policy) -> None:
         self._agenda = Agenda()
         self.ledger = Ledger(policy, self._agenda)
-        self._doors = DoorBook(self.ledger)
-        self._publisher = StatusWriter(self.ledger, self._doors)
+        self._publisher = StatusWriter(self.ledger)
         self._headrooms = HeadroomController(self.ledger, self._publisher)
         self._keeper = HoldController(self.ledger, self._publisher)
         self._indexer = Indexer(self.ledger)
@@ -114,9 +113,7 @@ class Engine:
         self.synced = False
         self.quarantine = Quarantine(self._agenda)
         self._notices = Notices(self.ledger, self._publisher)
-        self._observers = Observers(
-            self.ledger, self._publisher, self._headrooms, self._indexer, self._doors
-        )
+        self._observers = Observers(self.ledger, self._publisher, self._headrooms, self._indexer)
         self._controllers: Mapping[Topic, Callable[[Subject, datetime], Iterable[Sequence]]] = {
             Topic.POD: self._decide_pod,
             Topic.HOLD: self._decide_hold,
@@ -128,7 +125,7 @@ class Engine:
             Topic.INDEX: lambda each, now: self._indexer.look(each.identity, now),
             Topic.BULK: lambda _, now: look_at_burst(self.ledger, now),
             Topic.WAKING: lambda _, now: look_at_retries(self.ledger, now),
-            Topic.DOORS: lambda _, now: self._doors.look(now),
+            Topic.DOORS: lambda _, now: witnesses.look(self.ledger, now),
             Topic.QUOTA: lambda each, now: quotas.look(
                 self.ledger, each.identity, self._publisher, now
             ),
@@ -143,9 +140,9 @@ class Engine:
         if isinstance(event, Synced):
             self.synced = True
             return
-        self.quarantine.attempt(
-            "observe", partial(subject_of, event), now, observe, self._observers, event, now
-        )
+        what = event.thing if isinstance(event, Seen) else event
+        take_in, subject = taken_in_by(type(what)), partial(subject_of, event)
+        self.quarantine.attempt("observe", subject, now, take_in, self._observers, what, now)
 
     def sees(self, silent_for: timedelta) -> None:
         """For how long the watch of pods has proved nothing; too long means that we are blind."""
@@ -172,8 +169,10 @@ class Engine:
                     self._take_up(subject, now, planned)
                 if len(planned) >= MOST_AT_ONCE:
                     break
-            self._forget_lost(now)
-            self._launch(now, planned)
+            if self.ledger.lost:
+                self._forget_lost(now)
+            if self.ledger.parked:
+                self._launch(now, planned)
             if self.quarantine.untold:
                 self._tell_contained(now, planned)
             due = (*left, *self._due(now, looks))

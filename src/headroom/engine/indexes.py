@@ -32,6 +32,10 @@ class Index(Generic[_N]):
         self._names: dict[By, dict[Hashable, dict[_N, None]]] = {by: {} for by in By}
         self._totals: dict[tuple[By, Hashable], Counter[str]] = {}
 
+    def __len__(self) -> int:
+        """How many objects have an entry."""
+        return len(self._entries)
+
     def put(self, name: _N, entries: tuple[Entry, ...] = ()) -> tuple[Entries, Entries]:
         """An object has these entries now, and no others; return those that it lost and got."""
         before = self._entries.get(name, ())

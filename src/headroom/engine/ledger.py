@@ -44,6 +44,7 @@ from headroom.core.waits.pace import Pace
 from headroom.core.waits.scheduler_activity import SchedulerActivity
 from headroom.engine.agenda import Agenda
 from headroom.engine.assumptions import Assumptions
+from headroom.engine.doors.witnesses import DoorRecords
 from headroom.engine.headrooms.records import HeadroomRecords
 from headroom.engine.hold_index import HoldIndex
 from headroom.engine.indexes import Index
@@ -84,6 +85,7 @@ class Ledger:
         self.state = ClusterState(storage=self.storage)
         self.slots = HeadroomRecords()
         self.burst_pauses: dict[Hashable, datetime] = {}  # by group: see `bursts`
+        self.doors = DoorRecords()
         self.began = False  # We may act: all that there was has been seen.
         self.lost: list[Hold] = []  # holds that are gone, for others to forget
         self.parked: dict[Key, Claim] = {}  # handovers that are about to start, by owner

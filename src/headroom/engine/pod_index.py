@@ -9,6 +9,7 @@ from headroom.core.index_entries import By, Entry, pod_entries
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL, ROLE_LATCH
 from headroom.core.objects import Pod
+from headroom.core.pod_memory import NOTHING
 from headroom.core.subjects import BURST, RETRIES, Awaited, Change, fence_subject, pod_subject
 from headroom.engine.namespace_limits import count_usage
 from headroom.engine.pending_guardians import expect_no_more, left
@@ -17,29 +18,13 @@ if TYPE_CHECKING:
     from headroom.engine.ledger import Ledger
 
 
-def file_pod(ledger: Ledger, pod: Pod) -> tuple[Entry, ...]:
+def file_pod(ledger: Ledger, pod: Pod, gone: bool = False) -> tuple[Entry, ...]:
     """Give a pod its entries in the index, and touch whom a change of them concerns."""
-    role = pod.labels.get(ROLE_LABEL)
-    waits = role != ROLE_GUARDIAN and bool(pod.growth or (not pod.node and ledger.door(pod)))
-    reusable = role == ROLE_LATCH and ledger.latch_memory[pod.uid].reusable
-    memory = ledger.pod_memory[pod.uid]
-    entries = pod_entries(pod, waits, ledger.policy.namespace, memory, reusable)
-    _put(ledger, pod, entries)
-    if role == ROLE_GUARDIAN and entries:
-        count_usage(ledger, kept_for(pod))
-    return entries
-
-
-def forget_pod(ledger: Ledger, pod: Pod) -> None:
-    """A pod is gone, and has no entries any more."""
-    _put(ledger, pod, ())
-
-
-def _put(ledger: Ledger, pod: Pod, entries: tuple[Entry, ...]) -> None:
+    agenda, role = ledger.agenda, pod.labels.get(ROLE_LABEL)
+    entries = () if gone else _entries(ledger, pod, role)
     lost, got = ledger.index.put(pod.key, entries)
-    agenda = ledger.agenda
     for by, value, _ in got:
-        if by is By.PENDING:
+        if by is By.PENDING and ledger.slots.headrooms:  # Only slots make room for a burst.
             agenda.touch(BURST)
         elif by is By.PREEMPTING:
             agenda.touch(RETRIES)
@@ -51,6 +36,16 @@ def _put(ledger: Ledger, pod: Pod, entries: tuple[Entry, ...]) -> None:
         usable = (node for node, memory in ledger.node_memory.items() if memory.fitting)
         for node in (*ledger.index.all(By.FENCE), *usable):
             agenda.touch(fence_subject(node))  # On other nodes nothing changes.
+    if role == ROLE_GUARDIAN and entries:
+        count_usage(ledger, kept_for(pod))
+    return entries
+
+
+def _entries(ledger: Ledger, pod: Pod, role: str | None) -> tuple[Entry, ...]:
+    waits = role != ROLE_GUARDIAN and bool(pod.growth or (not pod.node and ledger.door(pod)))
+    reusable = role == ROLE_LATCH and ledger.latch_memory[pod.uid].reusable
+    memory = ledger.pod_memory.get(pod.uid, NOTHING)
+    return pod_entries(pod, waits, ledger.policy.namespace, memory, reusable)
 
 
 def _ended(ledger: Ledger, pod: Pod, entry: Entry) -> None:

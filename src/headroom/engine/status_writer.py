@@ -43,7 +43,7 @@ from headroom.core.quotas.quota import Quota
 from headroom.core.statuses import tellings as hold_tellings
 from headroom.core.subjects import Subject, Topic, headroom_subject, hold_subject
 from headroom.core.waits.rates import Rate
-from headroom.engine.doors.book import DoorBook
+from headroom.engine.doors import witnesses
 from headroom.engine.ledger import Ledger
 
 TRUST_OWN_WRITE = timedelta(seconds=5)
@@ -139,10 +139,9 @@ class _Namespace:
 class StatusWriter:
     """Remembers, by the subject of its write, what each object shows and what we wrote."""
 
-    def __init__(self, ledger: Ledger, doors: DoorBook) -> None:
+    def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._agenda = ledger.agenda
-        self._doors = doors
         self._records: dict[Subject, _Record] = {}
         self._unsettled: dict[Subject, None] = {}  # to be written, being written, or just written
         self._namespaces: dict[str, _Namespace] = {}
@@ -183,7 +182,7 @@ class StatusWriter:
     ) -> Iterator[Sequence]:
         """Write the status of a hold and tell its story; from now on it counts."""
         if status.conditions:
-            conditions = self._doors.shown(hold, status.conditions, now)
+            conditions = witnesses.shown(self._ledger, hold, status.conditions, now)
             status = replace(status, conditions=conditions)
 
         def tells(told: HoldStatus) -> Iterable[Tell]:
@@ -201,8 +200,8 @@ class StatusWriter:
     ) -> Iterator[Sequence]:
         """Write the status of a headroom, and tell what has changed."""
         if headroom.finds_owners:  # They may be others than at the last time.
-            self._doors.want(self._ledger.slots.headrooms[headroom.parent.whole])
-        conditions = self._doors.shown(headroom, status.conditions, now)
+            witnesses.want(self._ledger, self._ledger.slots.headrooms[headroom.parent.whole])
+        conditions = witnesses.shown(self._ledger, headroom, status.conditions, now)
         status = replace(status, conditions=conditions)
 
         def tells(told: HeadroomStatus) -> Iterable[Tell]:

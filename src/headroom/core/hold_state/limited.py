@@ -7,6 +7,7 @@ no two holds use the same room. Guardians that exist are never asked about.
 from __future__ import annotations
 
 from headroom.core.derived_names import shape_of
+from headroom.core.fast_replace import replace
 from headroom.core.hold_state.memory import Permit
 from headroom.core.hold_state.view import HoldView
 from headroom.core.holds import Hold

@@ -21,6 +21,7 @@ from headroom.core.headrooms.announced_pods import PodAutoscaler
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.hold_state.allocate_policy_groups import apart_from_others
+from headroom.core.hold_state.decision import CANDIDATES
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.names import ROLE_FENCE, ROLE_LABEL
@@ -38,7 +39,7 @@ from headroom.core.subjects import (
 from headroom.engine import quotas, volumes
 from headroom.engine.claim_index import Indexer, index_subject
 from headroom.engine.deleted_nodes import node_deleted
-from headroom.engine.doors.book import DoorBook
+from headroom.engine.doors import witnesses
 from headroom.engine.doors.taken_over import note_guardian_gone
 from headroom.engine.evictions import note_preempted, wake_waiting_holds
 from headroom.engine.fence_controller import pod_gone, pod_seen
@@ -80,13 +81,6 @@ class Observers:
     publisher: StatusWriter
     headrooms: HeadroomController
     indexer: Indexer
-    doors: DoorBook
-
-
-def observe(to: Observers, event: Event, now: datetime) -> None:
-    """Take an event in: one function for each kind of object that is seen or gone."""
-    what = event.thing if isinstance(event, Seen) else event
-    taken_in_by(type(what))(to, what, now)
 
 
 def _see_pod(to: Observers, pod: Pod, now: datetime) -> None:
@@ -94,25 +88,33 @@ def _see_pod(to: Observers, pod: Pod, now: datetime) -> None:
     before = ledger.pods.get(pod.key)
     if not see_pod(ledger, pod, now):  # Pods that slots follow have an entry in the index.
         return
-    if before is not None:
+    if before is not None and not before.node:
         ledger.scheduler_activity = ledger.scheduler_activity.after(before, pod, now)
     if pod.node:
         wake_overbooked(ledger, pod.node)
-        wake_waiting_holds(ledger, pod)
+        if ledger.agenda.awaited(CANDIDATES):
+            wake_waiting_holds(ledger, pod)
     if ROLE_LABEL in pod.labels or (before is not None and ROLE_LABEL in before.labels):
         if pod.node and pod.labels.get(ROLE_LABEL) == ROLE_FENCE:
             ledger.show(pod, pod.node, now)
         note_preempted(ledger, pod)
-    to.headrooms.pods_changed()
+    ledger.slots.use = None
     if ledger.slots.headrooms:
+        to.headrooms.pods_changed()
         note_made(ledger, before, pod)
         if ledger.policy.serves(pod.key.namespace):
             found = (*followers.concerned(ledger, before), *followers.concerned(ledger, pod))
             reconsider(ledger, *dict.fromkeys(found))
-    reconsider(ledger, *promises.see_pod(ledger, before, pod, now))
-    if pod.node:
+    if ledger.slots.promises or ledger.slots.owner_index or ROLE_LABEL in pod.labels:
+        reconsider(ledger, *promises.see_pod(ledger, before, pod, now))
+    if pod.node and (ledger.index.entries(pod.key) or _keeps_nodes(ledger)):
         pod_seen(ledger, pod)
-    to.doors.see(before, pod)
+    witnesses.see_pod(ledger, before, pod)
+
+
+def _keeps_nodes(ledger: Ledger) -> bool:
+    """Whether a node has a fence, or may need one."""
+    return bool(ledger.index.all(By.FENCE) or ledger.hold_index.all(By.RETURNING))
 
 
 def _lose_pod(to: Observers, gone: PodGone, now: datetime) -> None:
@@ -120,13 +122,15 @@ def _lose_pod(to: Observers, gone: PodGone, now: datetime) -> None:
     note_guardian_gone(ledger, gone.key, gone.uid)
     lose_pod(ledger, gone.key, gone.uid)
     promises.lose_pod(ledger, gone.uid, now)
-    to.headrooms.pods_changed()
+    ledger.slots.use = None
+    if ledger.slots.headrooms:
+        to.headrooms.pods_changed()
     if old is not None and old.uid == gone.uid:
         note_preempted(ledger, old, gone=True)
         reconsider(ledger, *followers.concerned(ledger, old))
-    if old is not None:
+    if old is not None and (ROLE_LABEL in old.labels or _keeps_nodes(ledger)):
         pod_gone(ledger, old)
-    to.doors.lose(gone.key, gone.uid)
+    witnesses.lose_pod(ledger, gone.key, gone.uid)
 
 
 def _see_hold(to: Observers, hold: Hold, _: datetime) -> None:
@@ -140,7 +144,7 @@ def _see_hold(to: Observers, hold: Hold, _: datetime) -> None:
         ledger.see_hold(known)
         to.indexer.touch(allowed)
     quotas.see_hold(ledger, allowed)
-    to.doors.want(allowed)
+    witnesses.want(ledger, allowed)
 
 
 def _lose_hold(to: Observers, gone: HoldGone, _: datetime) -> None:
@@ -148,7 +152,7 @@ def _lose_hold(to: Observers, gone: HoldGone, _: datetime) -> None:
     if parent.identity in ledger.holds:
         to.indexer.touch(ledger.holds[parent.identity])
     ledger.lose_hold(parent.identity)
-    to.doors.forget(parent)
+    witnesses.forget(ledger, parent)
     quotas.lose(ledger, parent)
     quotas.asks_anew(ledger, hold_subject(parent))
     to.publisher.forget(status_subject(parent))
@@ -161,13 +165,13 @@ def _see_headroom(to: Observers, headroom: Headroom, now: datetime) -> None:
     to.headrooms.see(headroom)
     quotas.see_headroom(ledger, headroom, now)
     if headroom.served:
-        to.doors.want(ledger.slots.headrooms.get(whole, headroom))
+        witnesses.want(ledger, ledger.slots.headrooms.get(whole, headroom))
 
 
 def _lose_headroom(to: Observers, gone: HeadroomGone, _: datetime) -> None:
     ledger, parent = to.ledger, gone.parent
     to.headrooms.lose(parent)
-    to.doors.forget(parent)
+    witnesses.forget(ledger, parent)
     touch_own(ledger, parent)
     quotas.lose(ledger, parent)
     quotas.asks_anew(ledger, headroom_subject(parent))
@@ -257,7 +261,7 @@ def _see_namespace(to: Observers, namespace: Namespace, _: datetime) -> None:
     ledger.agenda.wake(Awaited(Change.USAGE, name))
     ledger.agenda.notify(Awaited(Change.LIMITS, name))
     ledger.agenda.touch(index_subject(name))
-    to.doors.see_namespace(namespace)
+    witnesses.see_namespace(ledger, before, namespace)
 
 
 def _lose_namespace(to: Observers, gone: NamespaceGone, _: datetime) -> None:
@@ -265,7 +269,6 @@ def _lose_namespace(to: Observers, gone: NamespaceGone, _: datetime) -> None:
     to.ledger.state.remove_namespace(gone.name)
     quotas.relabelled(to.ledger)
     to.indexer.forget(gone.name)
-    to.doors.lose_namespace(gone.name)
 
 
 def _count_overhead(to: Observers, _: AutoscalerSeen, __: datetime) -> None:

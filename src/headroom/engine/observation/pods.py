@@ -23,7 +23,7 @@ from headroom.core.subjects import ANY_ROOM, node_changed, pod_subject
 from headroom.engine.headrooms.records import note_seated
 from headroom.engine.ledger import Ledger
 from headroom.engine.observation.owners import note_claims
-from headroom.engine.pod_index import file_pod, forget_pod
+from headroom.engine.pod_index import file_pod
 
 _HEARTBEAT = ("version", "phase", "started")
 _without_heartbeat = attrgetter(*(each.name for each in fields(Pod) if each.name not in _HEARTBEAT))
@@ -52,7 +52,7 @@ def see_pod(ledger: Ledger, pod: Pod, now: datetime) -> bool:
         if old.uid != known.uid:
             ledger.pod_memory.pop(old.uid, None)
     ledger.pods[key] = known
-    _count(ledger, known)
+    _count(ledger, old, known)
     entries = file_pod(ledger, known)
     named = key in ledger.index.all(By.LATCH_OF_OWNER)
     ours = bool(entries or before) or named or ROLE_LABEL in known.labels
@@ -86,7 +86,7 @@ def lose_pod(ledger: Ledger, key: Key, uid: str) -> None:
     ledger.state.remove_pod(key)
     ledger.state.unnominate(key)
     ledger.state.unexpect(key)
-    forget_pod(ledger, old)
+    file_pod(ledger, old, gone=True)
     del ledger.pods[key]
     if ROLE_LABEL in old.labels:
         ledger.assumptions.ended(old.uid)
@@ -111,14 +111,15 @@ def _counted_on(pod: Pod | None) -> str:
     return "" if pod is None or pod.finished else pod.node or pod.nominated
 
 
-def _count(ledger: Ledger, pod: Pod) -> None:
-    """Take a pod into the scheduling state."""
+def _count(ledger: Ledger, old: Pod | None, pod: Pod) -> None:
+    """Take a pod into the scheduling state; one that is about to be made may be nominated there."""
     state = ledger.state
     if pod.occupies_node:
         state.add_pod(pod)
         return
-    state.remove_pod(pod.key)
-    state.unnominate(pod.key)
+    if old is not None:
+        state.remove_pod(pod.key)
+        state.unnominate(pod.key)
     if pod.nominated and not pod.finished and pod.scheduler == DEFAULT_SCHEDULER_NAME:
         state.nominate(pod, pod.nominated)
 
