@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from headroom.core.claims import Offer
 from headroom.core.eviction.occupants import Occupant
 from headroom.core.eviction.preallocation import PlaceView, Succession, needs_place, place_for
 from headroom.core.eviction.preempted import PreemptedView, rest_of, was_preempted
-from headroom.core.eviction.preemption import HoldInUse, way_into_a_hold
+from headroom.core.eviction.preemption import HoldInUse, HoldToEnter, way_into_a_hold
 from headroom.core.eviction.reclaim import Reclaim, ReclaimView, decide
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.names import LOCKED_PRIORITY, ROLE_GUARDIAN, ROLE_LABEL
@@ -20,7 +21,7 @@ from headroom.core.objects import Key, Pod
 from headroom.core.policy import Policy
 from headroom.core.quotas.namespaces import LimitsError, NamespaceLimits
 from headroom.core.resources import EMPTY, Resources
-from tests.builders import NAMESPACE, hold, node, pod, resources
+from tests.builders import NAMESPACE, NOON, hold, node, pod, resources
 
 POLICY = Policy(namespace="headroom-system")
 GUARDIAN = {ROLE_LABEL: ROLE_GUARDIAN}
@@ -59,26 +60,48 @@ def test_what_a_pod_leaves_is_a_holds_if_it_returns_there(
 
 def test_an_owner_gets_the_hold_whose_victims_are_least_important() -> None:
     held = hold("h", 4, 0, allocate_once=False)
-    asking = pod("p", 4, 0, priority=100)
+    asking = pod("p", 4, 0, priority=100, labels={"app": "web"})
 
     def use(name: str, priority: int) -> HoldInUse:
         user = there(f"user-{name}", 4, priority=priority)
         known = replace(held, parent=replace(held.parent, name=name))
         return HoldInUse(known, "a", (user,), (Occupant(user, known),), room_of(4, user))
 
-    found = way_into_a_hold(asking, [use("dear", 50), use("cheap", 5)], POLICY, ())
+    found = way_into(asking, use("dear", 50), use("cheap", 5))
     assert found is not None
     assert (found.hold.parent.name, found.preempts) == ("cheap", True)
-    assert way_into_a_hold(asking, [use("dearest", 100)], POLICY, ()) is None
+    assert way_into(asking, use("dearest", 100)) is None
+
+
+def entered(use: HoldInUse, moving: bool) -> HoldToEnter:
+    return HoldToEnter(use.hold, lambda: use.owners, lambda: moving, lambda: use)
+
+
+def way_into(asking: Pod, *uses: HoldInUse, moving: bool = False) -> Offer | None:
+    holds = (entered(each, moving) for each in uses)
+    return way_into_a_hold(asking, holds, POLICY, (), NOON)
 
 
 def test_room_that_returns_to_other_holds_is_not_for_a_preemptor() -> None:
     held = hold("h", 4, 0, allocate_once=False)
     user = there("user", 4)
     use = HoldInUse(held, "a", (user,), (), room_of(5, user))
-    asking = pod("p", 4, 0, priority=100)
-    assert way_into_a_hold(asking, [use], POLICY, ()) is not None
-    assert way_into_a_hold(asking, [replace(use, owed=resources(cpu=2))], POLICY, ()) is None
+    asking = pod("p", 4, 0, priority=100, labels={"app": "web"})
+    assert way_into(asking, use) is not None
+    assert way_into(asking, replace(use, owed=resources(cpu=2))) is None
+
+
+def test_nobody_gives_way_for_a_hold_that_moves_or_that_is_not_for_the_pod() -> None:
+    held = hold("h", 4, 0, allocate_once=False)
+    user = there("user", 4)
+    use = HoldInUse(held, "a", (user,), (), room_of(5, user))
+    asking = pod("p", 4, 0, priority=100, labels={"app": "web"})
+    assert way_into(asking, use, moving=True) is None
+    assert way_into(replace(asking, preempts=False), use) is None
+    for other in (replace(held, allocate_once=True), replace(held, mode="Preemptible")):
+        assert way_into(asking, replace(use, hold=other)) is None
+    assert way_into(asking, replace(use, hold=replace(held, owners=()))) is None
+    assert way_into(asking, replace(use, owners=())) is None
 
 
 def lost(*others: Occupant, preempt: int | None = 100, **parts: Any) -> ReclaimView:

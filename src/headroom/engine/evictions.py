@@ -7,21 +7,21 @@ that somebody else has ended (`preempted`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import chain
 
-from headroom.core.claims import Offer, standing_refusal
+from headroom.core.claims import Offer
 from headroom.core.eviction import preallocation, preemption, reclaim
 from headroom.core.eviction.occupants import Occupant
 from headroom.core.eviction.preallocation import PlaceView, Succession, may_succeed
 from headroom.core.eviction.preempted import PreemptedView, rest_of, was_preempted
-from headroom.core.eviction.preemption import HoldInUse
+from headroom.core.eviction.preemption import HoldInUse, HoldToEnter
 from headroom.core.eviction.reclaim import Reclaim, ReclaimView
 from headroom.core.hold_state.decision import CANDIDATES
-from headroom.core.holds import LOCKED, PREEMPTIBLE, Hold
+from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import kept_for
 from headroom.core.names import LOCKED_PRIORITY
 from headroom.core.node.kept_room import returned_on
@@ -37,9 +37,9 @@ from headroom.scheduling.choose import ChosenNode, choose
 
 def way_into_a_hold(ledger: Ledger, pod: Pod, now: datetime) -> Offer | None:
     """Find the hold that the pod gets at the least cost if others give way."""
-    budgets = ledger.budgets.values()
-    holds = _holds_in_use(ledger, pod, now) if pod.preempts else ()
-    return preemption.way_into_a_hold(pod, holds, ledger.policy, budgets)
+    parents = chain(ledger.open.for_pod(pod), ledger.coming.for_pod(pod))
+    holds = (_to_enter(ledger, ledger.holds[parent], now) for parent in parents)
+    return preemption.way_into_a_hold(pod, holds, ledger.policy, ledger.budgets.values(), now)
 
 
 def victims_under(
@@ -49,37 +49,33 @@ def victims_under(
 
     None if the owner cannot have the hold in this way any more.
     """
-    node = latch.nominated
-    if standing_refusal(hold, owner, ledger.policy, now, labels_around(ledger, node)) is not None:
-        return None
-    use = _in_use(ledger, hold, node, latch)  # What the latch keeps has been looked at.
-    fits, crowd = partial(use.fits, owner), use.crowd(ledger.policy)
-    return preemption.victims(hold, crowd, owner, fits, ledger.budgets.values())
+    use = _in_use(ledger, hold, latch.nominated, latch)  # What the latch keeps was looked at.
+    return preemption.victims_in(use, owner, ledger.policy, ledger.budgets.values(), now)
 
 
-def _holds_in_use(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[HoldInUse]:
-    """Holds for the pod, at rest and with owners in them."""
-    for parent in chain(ledger.open.for_pod(pod), ledger.coming.for_pod(pod)):
-        hold = ledger.holds[parent]
-        if hold.allocate_once or hold.mode != LOCKED or not ledger.claimants_of(hold):
-            continue
-        node = ledger.memory[parent].node or hold.status.node
-        busy = any(map(ledger.agenda.busy, (hold_subject(hold.parent), node_subject(node))))
-        if busy or node not in ledger.nodes:
-            continue
-        if ledger.promised(hold) or ledger.latches_of(hold):
-            continue  # Somebody is on the way in or out; what is left then is seen then.
-        around = labels_around(ledger, node)
-        if standing_refusal(hold, pod, ledger.policy, now, around) is None:
-            owed = returned_on(node_view(ledger, node, now), now, parent)
-            yield replace(_in_use(ledger, hold, node), owed=owed)
+def _to_enter(ledger: Ledger, hold: Hold, now: datetime) -> HoldToEnter:
+    """A hold into which a pod could get if others give way."""
+    parent, busy = hold.parent.identity, ledger.agenda.busy
+    node = ledger.memory[parent].node or hold.status.node
+
+    def moving() -> bool:
+        writing = busy(hold_subject(hold.parent)) or busy(node_subject(node))
+        return writing or ledger.promised(hold) or bool(ledger.latches_of(hold))
+
+    def use() -> HoldInUse | None:
+        if node not in ledger.nodes:
+            return None
+        owed = returned_on(node_view(ledger, node, now), now, parent)
+        return replace(_in_use(ledger, hold, node), owed=owed)
+
+    return HoldToEnter(hold, partial(ledger.claimants_of, hold), moving, use)
 
 
 def _in_use(ledger: Ledger, hold: Hold, node: str, *latches: Pod) -> HoldInUse:
     ours = frozenset(pod.key for pod in (*ledger.guardians_of(hold), *latches))
-    there = occupants(ledger, ledger.state.pods_on(node))
-    fits = unfit_on(ledger, node)
-    return HoldInUse(hold, node, ledger.claimants_of(hold), there, fits, ours)
+    there, labels = occupants(ledger, ledger.state.pods_on(node)), labels_around(ledger, node)
+    owners, fits = ledger.claimants_of(hold), unfit_on(ledger, node)
+    return HoldInUse(hold, node, owners, there, fits, ours, labels=labels)
 
 
 def occupants(ledger: Ledger, pods: Iterable[Pod]) -> tuple[Occupant, ...]:

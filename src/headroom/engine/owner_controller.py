@@ -30,9 +30,11 @@ from headroom.core.doors.owner_decision import (
 )
 from headroom.core.fast_replace import replace
 from headroom.core.handover import latch_before, latch_free_room, ungate
+from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.names import CLAIM_GATE
 from headroom.core.node.kept_room import returned_on
+from headroom.core.node.view import HeldRoom, HoldRoom
 from headroom.core.objects import Pod, shortened
 from headroom.core.plan import Sequence, Work, telling
 from headroom.core.statuses import tell_pod
@@ -128,23 +130,23 @@ def _is_returned(ledger: Ledger, pod: Pod, node: str, now: datetime) -> bool:
 
 def _displacement(ledger: Ledger, pod: Pod) -> Offer | None:
     """The guardian whose room a pod gets that ignores holds."""
-    rest = (ledger.holds[parent] for parent in ledger.open if _is_at_rest(ledger, parent))
-    known = ((hold, ledger.guardian_of(hold)) for hold in rest)
-    found = ((hold, guardian) for hold, guardian in known if guardian is not None)
-    return displacement(pod, found, partial(unfit, ledger))
+    known = map(ledger.holds.__getitem__, ledger.open)
+    rooms = (HoldRoom(hold, ledger.guardians_of(hold)) for hold in known)
+    held = (HeldRoom(room, _is_moving(ledger, room.hold)) for room in rooms)
+    return displacement(pod, held, partial(unfit, ledger))
 
 
-def _is_at_rest(ledger: Ledger, parent: str) -> bool:
-    """Whether nobody is about to get a hold, and nothing is being written about it."""
-    busy = ledger.agenda.busy(hold_subject(ledger.holds[parent].parent))
-    return not busy and not ledger.parked_by.of(By.RESERVED, parent)
+def _is_moving(ledger: Ledger, hold: Hold) -> bool:
+    """Whether a hold is being written, or an owner is about to get it."""
+    reserved = ledger.parked_by.of(By.RESERVED, hold.parent.identity)
+    return bool(reserved) or ledger.agenda.busy(hold_subject(hold.parent))
 
 
 def grow(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[Sequence]:
     """Give an owner that grows in place the room that is held for it on its node."""
     parents = ledger.open.for_pod(replace(pod, requests=pod.growth))
-    rest = (ledger.holds[parent] for parent in parents if _is_at_rest(ledger, parent))
-    rooms = (hold_room(ledger, hold) for hold in rest)
+    holds = map(ledger.holds.__getitem__, parents)
+    rooms = (HeldRoom(hold_room(ledger, hold), _is_moving(ledger, hold)) for hold in holds)
     there = node_view(ledger, pod.node, now)
     sequence = grow_in_place(pod, there, rooms, ledger.policy, now)
     if sequence is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from headroom.core.claims import Offer
-from headroom.core.holds import Hold
+from headroom.core.node.view import HeldRoom
 from headroom.core.objects import Key, Pod
 from headroom.core.owners import is_kept_for
 
@@ -18,12 +18,14 @@ Unfit = Callable[[Pod, str, frozenset[Key]], str | None]
 """Why a pod would not fit on a node without these other pods; None if it would fit."""
 
 
-def displacement(pod: Pod, guardians: Iterable[tuple[Hold, Pod]], unfit: Unfit) -> Offer | None:
+def displacement(pod: Pod, rooms: Iterable[HeldRoom], unfit: Unfit) -> Offer | None:
     """Find the guardian that loses least and has all the room that the pod asks for."""
+    known = ((each.room.hold, each.room.guardian) for each in rooms if not each.moving)
     offers = [
         Offer(hold, guardian, guardian.requests.minus(pod.requests), claims=False)
-        for hold, guardian in guardians
-        if guardian.node
+        for hold, guardian in known
+        if guardian is not None
+        and guardian.node
         and is_kept_for(hold, pod.key.namespace)
         and pod.requests.fits_in(guardian.requests)
         and unfit(pod, guardian.node, frozenset({guardian.key})) is None

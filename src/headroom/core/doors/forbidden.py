@@ -8,7 +8,7 @@ cannot be finished must not stay. `claim_decision` has the writes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from headroom.core.actions import DeletePod, Ungate
 from headroom.core.objects import Key
@@ -23,13 +23,24 @@ def written(sequence: Sequence) -> tuple[DeletePod | Ungate, ...]:
     return tuple(each for each in actions if isinstance(each, DeletePod | Ungate))
 
 
-def forbidden(refused: Mapping[Key, str], owners: Mapping[str, Collection[Key]]) -> dict[str, str]:
+def forbidden(
+    sequence: Sequence, denied: Mapping[str, str], guardians: Mapping[str, Key | None]
+) -> dict[str, str]:
     """Whose handover was forbidden, by uid, and why.
 
-    `refused` are pods that could not be written, `owners` those that are there, by uid, each with
-    its own key and that of the guardian that its hold still has. What was forbidden and is nobody's
-    own, a guardian that had to get out of the way, concerns all of them.
+    `denied` says by uid which pods could not be written, and why. `guardians` are those that the
+    holds of the owners still have, by the uid of each owner that is there. What was forbidden and
+    is nobody's own, a guardian that had to get out of the way, concerns all of them.
     """
+    if sequence.work not in FINISHING:
+        return {}
+    writes = written(sequence)
+    refused = {each.key: denied[each.uid] for each in writes if each.uid in denied}
+    owners = {
+        each.uid: (each.key, guardians[each.uid])
+        for each in writes
+        if isinstance(each, Ungate) and each.uid in guardians
+    }
     known = {key for keys in owners.values() for key in keys}
     general = next((why for key, why in refused.items() if key not in known), "")
     found = {

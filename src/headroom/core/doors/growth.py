@@ -15,7 +15,7 @@ from headroom.core.actions import ClaimInPlace
 from headroom.core.allocation import kept_beside, policy_refusal
 from headroom.core.claims import standing_refusal
 from headroom.core.node.kept_room import returned_on
-from headroom.core.node.view import HoldRoom, NodeView
+from headroom.core.node.view import HeldRoom, HoldRoom, NodeView
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work
 from headroom.core.policy import Policy
@@ -24,10 +24,10 @@ from headroom.core.subjects import hold_subject, pod_subject
 
 
 def grow_in_place(
-    pod: Pod, node: NodeView, rooms: Iterable[HoldRoom], policy: Policy, now: datetime
+    pod: Pod, node: NodeView, rooms: Iterable[HeldRoom], policy: Policy, now: datetime
 ) -> Sequence | None:
     """Claim the first hold on the pod's own node that has what it asks for beyond what it has."""
-    for room in rooms:
+    for room in (each.room for each in rooms if not each.moving):
         if _serves(room, pod, node, policy, now):
             parent, beside = room.hold.parent, pod.requests.minus(pod.growth)
             claim = ClaimInPlace(pod.key, pod.uid, parent, beside)

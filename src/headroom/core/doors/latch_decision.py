@@ -90,6 +90,12 @@ class LatchView:
     fences: tuple[str, ...] = ()
     awaited: bool = False
 
+    def rests(self, now: datetime) -> bool:
+        """Whether nothing can be done yet: the watch, a handover or a timer brings us back."""
+        early = self.firm_at is not None and now < self.firm_at
+        waits = self.waiting or not claims_on(self.latch)
+        return self.firm_at is None or self.writing or (early and waits)
+
 
 @dataclass(frozen=True, slots=True)
 class LatchDecision:
@@ -111,10 +117,8 @@ def decide(view: LatchView, policy: Policy, now: datetime) -> LatchDecision:
     latch, memory = view.latch, view.memory
     if not latch.nominated:  # Made, but never put to use: whoever made it starts anew.
         return LatchDecision(memory, remove(latch))
-    if view.firm_at is None or view.writing:
-        return LatchDecision(memory)  # The watch, or the end of the handover, brings us back.
-    if (view.waiting or not claims_on(latch)) and now < view.firm_at:
-        return LatchDecision(memory, wake_at=view.firm_at)
+    if view.rests(now):
+        return LatchDecision(memory, wake_at=None if view.writing else view.firm_at)
     for claim in view.open:
         decision = _go_on(view, claim, now)
         if decision is not None:

@@ -10,17 +10,18 @@ A pod that is already terminating counts as gone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 
 from headroom.core.allocation import kept_beside, policy_refusal, to_keep
-from headroom.core.claims import Offer
+from headroom.core.claims import Offer, standing_refusal
 from headroom.core.eviction.budgets import Budget, by_violation
 from headroom.core.eviction.occupants import Occupant, importance, may_end, without_spared
-from headroom.core.holds import Hold
+from headroom.core.holds import LOCKED, Hold
 from headroom.core.node.view import Unfit
-from headroom.core.objects import Key, Pod
+from headroom.core.objects import NO_LABELS, Key, Pod
 from headroom.core.policy import Policy
 from headroom.core.resources import EMPTY, Resources
 
@@ -56,6 +57,7 @@ class HoldInUse:
     unfit: Unfit
     ours: frozenset[Key] = frozenset()
     owed: Resources = EMPTY
+    labels: Mapping[str, str] = field(default_factory=lambda: NO_LABELS)  # of the node
 
     def crowd(self, policy: Policy) -> Crowd:
         """Who could give way: owners, and pods that no hold is kept for."""
@@ -76,8 +78,33 @@ class HoldInUse:
         return self.unfit(wanted, gone | self.ours) is None
 
 
+@dataclass(frozen=True, slots=True)
+class HoldToEnter:
+    """A hold that may be for a pod, and into which it could get if others give way.
+
+    The functions are asked one after the other, as long as the answers allow it. `moving`: the hold
+    or its node is being written, or somebody is on the way in or out; what is left then is seen
+    then. `use` freezes who is on its node; None if that is not known.
+    """
+
+    hold: Hold
+    owners: Callable[[], Collection[Pod]]
+    moving: Callable[[], bool]
+    use: Callable[[], HoldInUse | None]
+
+    def if_at_rest(self) -> HoldInUse | None:
+        """The hold with its owners in it, unless others are not to give way for it now."""
+        if self.hold.allocate_once or self.hold.mode != LOCKED or not self.owners():
+            return None
+        return None if self.moving() else self.use()
+
+
 def way_into_a_hold(
-    pod: Pod, holds: Iterable[HoldInUse], policy: Policy, budgets: Collection[Budget]
+    pod: Pod,
+    holds: Iterable[HoldToEnter],
+    policy: Policy,
+    budgets: Collection[Budget],
+    now: datetime,
 ) -> Offer | None:
     """Find the hold that the pod gets at the least cost if others give way; None if there is none.
 
@@ -85,14 +112,23 @@ def way_into_a_hold(
     victims, then the fewest.
     """
     ways: list[tuple[tuple[int, int, int, int], Offer]] = []
-    for each in holds:
-        crowd = each.crowd(policy)
-        gone = victims(each.hold, crowd, pod, partial(each.fits, pod), budgets)
-        if gone:
+    for each in holds if pod.preempts else ():
+        use = each.if_at_rest()
+        gone = victims_in(use, pod, policy, budgets, now) if use is not None else None
+        if use is not None and gone:
             violating, _ = by_violation(gone, budgets)
             cost = (len(violating), gone[0].priority, len(gone), len(ways))
-            ways.append((cost, promise(each.hold, crowd, gone, pod, each.node)))
+            ways.append((cost, promise(use.hold, use.crowd(policy), gone, pod, use.node)))
     return min(ways, key=lambda way: way[0])[1] if ways else None
+
+
+def victims_in(
+    use: HoldInUse, pod: Pod, policy: Policy, budgets: Collection[Budget], now: datetime
+) -> tuple[Pod, ...] | None:
+    """Say who has to go so that the pod gets into the hold; None if it may not, or in vain."""
+    if standing_refusal(use.hold, pod, policy, now, use.labels) is not None:
+        return None
+    return victims(use.hold, use.crowd(policy), pod, partial(use.fits, pod), budgets)
 
 
 def victims(

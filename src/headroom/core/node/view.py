@@ -92,6 +92,14 @@ class HoldRoom:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldRoom:
+    """A hold that may be claimed. `moving`: it is being written, or an owner is about to get it."""
+
+    room: HoldRoom
+    moving: bool
+
+
+@dataclass(frozen=True, slots=True)
 class StandingFence:
     """A fence, and since when the watch shows it."""
 

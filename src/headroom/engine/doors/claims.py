@@ -6,7 +6,6 @@ It also says, between any two steps of a handover, what the next step rests on (
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -22,6 +21,7 @@ from headroom.core.doors.claim_decision import (
     stage_of,
 )
 from headroom.core.doors.forbidden import FINISHING, forbidden, written
+from headroom.core.fast_replace import replace
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.names import CLAIM_GATE
@@ -111,24 +111,30 @@ def note_settled(ledger: Ledger, action: Action, outcome: Outcome) -> None:
 
 def note_ended(ledger: Ledger, sequence: Sequence, completed: bool) -> None:
     """A sequence has ended: owners of whose handover something was forbidden go back."""
-    refused: dict[Key, str] = {}
-    owners: dict[str, list[Key]] = {}
+    memories, denied = ledger.pod_memory, {}
     for write in written(sequence):
-        memory = ledger.pod_memory[write.uid]
-        if memory.denied:
-            refused[write.key] = memory.denied
-            ledger.pod_memory[write.uid] = replace(memory, denied="")
+        if why := memories[write.uid].denied:
+            denied[write.uid] = why
+            memories[write.uid] = replace(memories[write.uid], denied="")
+    if denied:
+        for uid, why in forbidden(sequence, denied, _guardians(ledger, sequence)).items():
+            memories[uid] = replace(memories[uid], refusal=Refusal(why))
+    if sequence.work is Work.TAKE_BACK and not completed:
+        owner = ledger.pods.get(sequence.subjects[1].key)
+        if owner is not None:
+            memories[owner.uid] = replace(memories[owner.uid], refusal=None)
+
+
+def _guardians(ledger: Ledger, sequence: Sequence) -> dict[str, Key | None]:
+    """The owners at the gate of a handover that are there, with what keeps their holds' room."""
+    found: dict[str, Key | None] = {}
+    for write in written(sequence):
         pod = ledger.pods.get(write.key) if isinstance(write, Ungate) else None
         hold = claimed(ledger, pod) if pod is not None else None
         guardian = ledger.guardian_of(hold) if hold is not None else None
         if pod is not None:
-            owners[pod.uid] = [pod.key, *([guardian.key] if guardian is not None else [])]
-    for uid, why in forbidden(refused, owners).items() if sequence.work in FINISHING else ():
-        ledger.pod_memory[uid] = replace(ledger.pod_memory[uid], refusal=Refusal(why))
-    if sequence.work is Work.TAKE_BACK and not completed:
-        owner = ledger.pods.get(sequence.subjects[1].key)
-        if owner is not None:
-            ledger.pod_memory[owner.uid] = replace(ledger.pod_memory[owner.uid], refusal=None)
+            found[pod.uid] = guardian.key if guardian is not None else None
+    return found
 
 
 def is_taken_back(ledger: Ledger, sequence: Sequence, pod: Pod) -> bool:
