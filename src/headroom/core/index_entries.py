@@ -51,6 +51,8 @@ class By(StrEnum):
     OWNER_RULE = "owner rule"  # headrooms with a promise, by namespace and key of their rules
     KEPT_BACK = "kept back"  # owners that somebody else's gate keeps back, by headroom
     ARRIVED = "arrived"  # owners that have come and have no node, by headroom
+    TAKEN = "taken"  # pods that have not ended, by the node whose room they ask for
+    USED = "used"  # those of them that are no placeholders, by the same
     COMPANION = "companion"  # headrooms, by the objects that they have besides their slots
     EXPECTING = "expecting"  # workloads with pods to come, by namespace
     DEPLOYMENT = "deployment"  # workloads that have ReplicaSets, by uid
@@ -208,6 +210,15 @@ def pod_entries(
     if memory.given_up:
         found.append(Entry(By.GIVEN_UP))
     return tuple(found)
+
+
+def load_entries(pod: Pod) -> tuple[Entry, ...]:
+    """What a pod adds to the load of its node; one that only keeps room is not what uses it."""
+    if pod.finished:
+        return ()
+    taken = Entry(By.TAKEN, pod.node, pod.requests)
+    placeholder = ROLE_LABEL in pod.labels or pod.placeholder
+    return (taken,) if placeholder else (taken, Entry(By.USED, pod.node, pod.requests))
 
 
 def _is_pending(pod: Pod) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from functools import partial
 
 from headroom.core import hold_lifecycle
 from headroom.core.actions import DeletePod
@@ -18,7 +19,6 @@ from headroom.core.hold_state.decision import last_node
 from headroom.core.hold_state.limited import has_room, limited, wants_no_room
 from headroom.core.hold_state.memory import (
     HoldMemory,
-    Permit,
     by_our_clock,
     guardian_deleted,
     guardian_made,
@@ -49,7 +49,7 @@ from headroom.engine.headrooms.slot_events import slot_now
 from headroom.engine.headrooms.slot_succession import estate_for, leaves_room
 from headroom.engine.ledger import Ledger
 from headroom.engine.memories import remember
-from headroom.engine.namespace_limits import limits_of, used_by_others
+from headroom.engine.namespace_limits import limit_of
 from headroom.engine.overcommit import overbooked_around
 from headroom.engine.pending_guardians import may_make
 from headroom.engine.renewals import fits_beside, fits_in_place, turn_to_renew
@@ -130,7 +130,7 @@ class HoldController:
         )
         memory = hold_decision.observed(view, told, ledger.policy, now)
         node = last_node(view, memory.node) if view.reclaim is None else hold.template.node
-        limit, permit = self._limit(view)
+        limit, permit = limited(view, partial(limit_of, ledger, hold))
         left = Inheritance(leaves_room(ledger, hold, now), *estate_for(ledger, hold, told.standing))
         homeless, memory = node in ledger.gone_nodes, remembering(memory, permit=permit)
         if hold.is_over:
@@ -151,12 +151,6 @@ class HoldController:
             memory=memory,
         )
         return replace(view, renewal=self._renewal(view, told)) if told.due else view, told
-
-    def _limit(self, view: HoldView) -> tuple[str, Permit | None]:
-        """The limit of its namespace that a hold is beyond, if it is, and its permit."""
-        ledger, hold = self._ledger, view.hold
-        others = used_by_others(ledger.usage, hold.home, hold.parent.identity)
-        return limited(view, limits_of(ledger, hold.home), others)
 
     def _obstacles(
         self,
@@ -183,7 +177,7 @@ class HoldController:
             first=str(first[0].key) if first is not None else "",
             first_until=first[1].until if first is not None else None,
             arrivals=frozenset(
-                pin for pin in ("", node, hold.template.node) if not may_make(ledger, pin)
+                pin for pin in {"", node, hold.template.node} if not may_make(ledger, pin)
             ),
         )
 

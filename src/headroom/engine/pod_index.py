@@ -10,6 +10,7 @@ from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Pod
 from headroom.core.subjects import BURST, RETRIES, Awaited, Change, fence_subject, pod_subject
+from headroom.engine.headrooms.load import note_load
 from headroom.engine.namespace_limits import count_usage
 from headroom.engine.pending_guardians import expect_no_more, left
 
@@ -28,6 +29,7 @@ def file_pod(ledger: Ledger, pod: Pod, waits: bool, gone: bool = False) -> None:
         reusable = ledger.latch_memory[pod.uid].reusable
         entries = pod_entries(pod, waits, ledger.policy.namespace, memory, reusable)
     lost, got = ledger.index.put(pod.key, entries)
+    note_load(ledger, pod, gone)
     for entry in got:
         _begun(ledger, entry)
     for entry in lost:

@@ -53,6 +53,7 @@ from headroom.engine.headrooms import (
     slot_objects,
 )
 from headroom.engine.headrooms.expected_pods import see_workload
+from headroom.engine.headrooms.load import count_load
 from headroom.engine.headrooms.records import (
     file_headroom,
     reconsider,
@@ -94,7 +95,7 @@ class HeadroomController:
         if old is None or without_status(old) != without_status(headroom):
             slots.memory[whole] = respecified(memory, old, headroom)
             file_headroom(self._ledger, headroom)
-            auto_shapes.note_all_made(self._ledger)
+            self._count()
             reconsider(self._ledger, whole)
             reconsider(self._ledger, *size_inputs.siblings(self._ledger, headroom))
         promises.see_headroom(self._ledger, headroom)
@@ -107,7 +108,7 @@ class HeadroomController:
         if old is None:
             return
         slots.headroom_index.put(whole)
-        auto_shapes.note_all_made(self._ledger)
+        self._count()
         for name in tuple(self._ledger.hold_index.of(By.SLOT, whole)):
             self._ledger.lose_hold(name)
         creation_limits.decided(self._ledger, whole)
@@ -118,6 +119,11 @@ class HeadroomController:
         self._writer.forget(headroom_status_subject(parent))
         self._ledger.agenda.forget(headroom_subject(parent))
         touch_indexes(self._ledger, old)
+
+    def _count(self) -> None:
+        """What is counted only while a headroom depends on it."""
+        auto_shapes.note_all_made(self._ledger)
+        count_load(self._ledger)
 
     def nodes_changed(self) -> None:
         """A node came, went or is not as it was."""

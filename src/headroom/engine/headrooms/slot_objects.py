@@ -17,7 +17,7 @@ from headroom.core.headrooms.headrooms import ALWAYS, Headroom
 from headroom.core.headrooms.memory import begun_anew
 from headroom.core.headrooms.node_overhead import slot_owned
 from headroom.core.headrooms.slot_objects import Making, changes, stands
-from headroom.core.hold_state.limited import beyond_limit, permit_of
+from headroom.core.hold_state.limited import permit_of
 from headroom.core.hold_state.memory import Permit
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
@@ -27,7 +27,7 @@ from headroom.engine import quotas
 from headroom.engine.headrooms.records import remember_headroom, remember_objects
 from headroom.engine.ledger import Ledger
 from headroom.engine.memories import remember
-from headroom.engine.namespace_limits import limits_of, used_by_others
+from headroom.engine.namespace_limits import limit_of
 
 EXPECTED_FOR = timedelta(seconds=5)
 ORPHAN = "orphan"  # the garbage collector's finalizer while it takes owner references off
@@ -204,7 +204,7 @@ def _make(
             quotas.answered(ledger, hold, subject, over)
             yield SlotRefusal(over.why)
             return
-        why = _beyond_limit(ledger, hold)
+        why = limit_of(ledger, hold)
         if why:
             ledger.agenda.wait(subject, on=Awaited(Change.USAGE, hold.home))
             yield SlotRefusal(why, by_limit=True)
@@ -212,12 +212,6 @@ def _make(
         quotas.answered(ledger, hold, subject, None)
         _permit(ledger, hold, permit_of(hold))
         yield CreateSlotObject(hold, headroom.parent, making.slot, objects)
-
-
-def _beyond_limit(ledger: Ledger, hold: Hold) -> str:
-    others = used_by_others(ledger.usage, hold.home, hold.parent.identity)
-    permit = ledger.memory[hold.parent.identity].permit
-    return beyond_limit(hold, permit, limits_of(ledger, hold.home), others)
 
 
 def _permit(ledger: Ledger, hold: Hold, permit: Permit | None) -> None:
