@@ -109,14 +109,8 @@ def _member_views(world: World, headroom: Headroom) -> tuple[SlotView, ...]:
         for view in views
     ]
     made = [
-        SlotView(
-            headroom,
-            each.slot,
-            State.MISSING,
-            each.wished,
-            why=_why_missing(headroom, each.wished.slot),
-        )
-        for each in due.make
+        SlotView(headroom, slot, State.MISSING, wished, why=_why_missing(headroom, wished.slot))
+        for slot, wished in due.make
     ]
     return (*views, *made)
 

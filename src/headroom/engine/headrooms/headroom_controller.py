@@ -36,7 +36,7 @@ from headroom.core.index_entries import By
 from headroom.core.objects import Parent, Pod
 from headroom.core.owners import judged as judged_rules
 from headroom.core.plan import Sequence, earliest, latest, telling
-from headroom.core.subjects import headroom_subject, hold_subject
+from headroom.core.subjects import Awaited, Change, headroom_subject, hold_subject
 from headroom.core.waits.drops import dropped
 from headroom.engine import quotas
 from headroom.engine.claim_index import touch_indexes
@@ -60,7 +60,7 @@ from headroom.engine.headrooms.records import (
     remember_headroom,
     remember_objects,
 )
-from headroom.engine.headrooms.slot_pods import tally_of
+from headroom.engine.headrooms.slot_pods import tally_of, unknown_by_name
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
 from headroom.engine.status_writer import COALESCED, StatusWriter, headroom_status_subject
@@ -199,6 +199,7 @@ class HeadroomController:
     ) -> Iterator[Sequence]:
         """Write the status that the wanted slots and the states of the slots call for."""
         tally = tally_of(self._ledger, headroom, next_start(headroom, now, calendar))
+        self._wait_for_guardians(headroom)
         if tally.counts.pending and not headroom.status.observed_generation:
             # A new headroom is mostly held a moment later: one write instead of two.
             self._writer.delay(headroom.parent, now + COALESCED)
@@ -213,6 +214,14 @@ class HeadroomController:
                 self._ledger.agenda.later(headroom_subject(headroom.parent), due)
             status = promise.shown(status)
         yield from self._writer.publish_headroom(shown, status, now)
+
+    def _wait_for_guardians(self, headroom: Headroom) -> None:
+        """Count again when a guardian goes whose slot is not known by name."""
+        ledger, whole = self._ledger, headroom.parent.whole
+        guarded = ledger.index.of(By.SLOT_GUARDIAN, whole)
+        if headroom.slot_objects is None and guarded and unknown_by_name(ledger, whole):
+            gone = Awaited(Change.GUARDIAN_GONE, whole)
+            ledger.agenda.wait(headroom_subject(headroom.parent), on=gone)
 
     def _tell(self, headroom: Headroom, now: datetime) -> Iterator[Sequence]:
         """Tell of owners that have got a slot, and of objects that were made or deleted."""
