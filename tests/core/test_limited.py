@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headroom.core.hold_state.limited import limited, permit_of
-from headroom.core.hold_state.memory import HoldMemory
+from headroom.core.hold_state.limited import beyond_limit, limited, permit_of
+from headroom.core.hold_state.memory import HoldMemory, Permit
 from headroom.core.hold_state.view import HoldView, Obstacles
 from headroom.core.index_entries import By, Entry, usage_entries
 from headroom.core.quotas.namespaces import Usage, parse_limits
@@ -15,15 +15,20 @@ ONE_SLOT = parse_limits("slots=1")
 HOLD = hold("nightly", cpu=2)
 
 
+def asked(view: HoldView, others: Usage) -> tuple[str, Permit | None]:
+    permit = view.memory.permit
+    return limited(view, lambda: beyond_limit(view.hold, permit, ONE_SLOT, others))
+
+
 def test_a_hold_within_the_limits_gets_a_permit_and_asking_again_changes_nothing() -> None:
-    why, permit = limited(HoldView(HOLD), ONE_SLOT, Usage())
+    why, permit = asked(HoldView(HOLD), Usage())
     assert (why, permit) == ("", permit_of(HOLD))
     again = HoldView(HOLD, memory=HoldMemory(permit=permit))
-    assert limited(again, ONE_SLOT, Usage()) == ("", permit)
+    assert asked(again, Usage()) == ("", permit)
 
 
 def test_a_hold_beyond_the_limits_is_held_up_and_gets_none() -> None:
-    why, permit = limited(HoldView(HOLD), ONE_SLOT, Usage(slots=1))
+    why, permit = asked(HoldView(HOLD), Usage(slots=1))
     assert "slots=1, of which 1 are in use" in why
     assert permit is None
     assert Obstacles(limit=why, node_limit="no more nodes").held_up == why
@@ -31,13 +36,13 @@ def test_a_hold_beyond_the_limits_is_held_up_and_gets_none() -> None:
 
 def test_who_has_a_permit_keeps_it_while_others_come() -> None:
     view = HoldView(HOLD, memory=HoldMemory(permit=permit_of(HOLD)))
-    assert limited(view, ONE_SLOT, Usage(slots=1)) == ("", permit_of(HOLD))
+    assert asked(view, Usage(slots=1)) == ("", permit_of(HOLD))
 
 
 def test_another_shape_needs_another_permit() -> None:
     before = replace(permit_of(HOLD), shape="as before the template was changed")
     view = HoldView(HOLD, memory=HoldMemory(permit=before))
-    why, permit = limited(view, ONE_SLOT, Usage(slots=1))
+    why, permit = asked(view, Usage(slots=1))
     assert why
     assert permit == before
 
@@ -45,7 +50,7 @@ def test_another_shape_needs_another_permit() -> None:
 def test_a_hold_that_is_over_gives_its_permit_back() -> None:
     over = replace(HOLD, deleted=NOON)
     view = HoldView(over, memory=HoldMemory(permit=permit_of(HOLD)))
-    assert limited(view, ONE_SLOT, Usage()) == ("", None)
+    assert asked(view, Usage()) == ("", None)
 
 
 def test_a_hold_counts_once_with_the_largest_of_what_it_has_and_may_have() -> None:

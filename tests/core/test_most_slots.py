@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from headroom.core.demand.foresight import Guarded, LoadView, foreseen
-from headroom.core.demand.utilization import Load, load_on, use_of
+from headroom.core.demand.utilization import Load, load_on
 from headroom.core.headrooms.wanted_slots import SizeView, wish
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.resources import Resources
@@ -18,6 +18,7 @@ from headroom.core.sizes.replicas import Replicas
 from headroom.dialects.capacitybuffer.rules.size import BufferSize
 from tests.builders import NOON, node, pod
 from tests.core.headroom_builder import headroom, web
+from tests.core.test_utilization import use_of
 
 MOST = 5
 
@@ -64,5 +65,5 @@ def test_a_load_that_cannot_be_meant_asks_for_no_more_than_the_limit() -> None:
 
 def test_a_pod_that_its_node_cannot_have_raises_no_load() -> None:
     huge = replace(pod("huge", node="a"), requests=Resources({"cpu": 2**63 - 1}))
-    load = load_on([node("a", cpu=4)], use_of([huge], lambda _: False), pod("one", cpu=1))
+    load = load_on([node("a", cpu=4)], use_of([huge]), pod("one", cpu=1))
     assert load.used["cpu"] == 4000

@@ -7,22 +7,29 @@ import pytest
 from headroom.core.demand.utilization import (
     Load,
     SizeBounds,
+    Use,
     bounded,
     given_back,
     load_on,
     may_wait,
     placeholders,
-    use_of,
 )
+from headroom.core.index_entries import load_entries
 from headroom.core.names import ROLE_LABEL
-from headroom.core.objects import Pod
+from headroom.core.objects import Key, Pod
+from headroom.engine.headrooms.load import use_of as use_now
+from headroom.engine.indexes import Index
 from tests.builders import node, pod, resources
 
 ONE = resources(cpu="500m", memory="512Mi")
 
 
-def ours(each: Pod) -> bool:
-    return ROLE_LABEL in each.labels
+def use_of(pods: list[Pod]) -> Use:
+    """What the engine adds up of these pods."""
+    load: Index[Key] = Index()
+    for each in pods:
+        load.put(each.key, load_entries(each))
+    return use_now(load, [each.node for each in pods])
 
 
 @pytest.mark.parametrize(
@@ -45,10 +52,10 @@ def test_the_headroom_follows_what_is_used(used: object, threshold: int, count: 
 
 def test_capacity_that_comes_for_placeholders_changes_nothing_in_their_number() -> None:
     real = [pod(f"p{i}", cpu=1, memory="1Gi", node="a") for i in range(3)]
-    before = load_on([node("a", cpu=4)], use_of(real, ours), pod("", cpu="500m"))
+    before = load_on([node("a", cpu=4)], use_of(real), pod("", cpu="500m"))
     held = [pod("g", cpu="500m", node="b", labels={ROLE_LABEL: "guardian"})]
     nodes = [node("a", cpu=4), node("b", cpu=8)]
-    after = load_on(nodes, use_of([*real, *held], ours), pod("", cpu=1))
+    after = load_on(nodes, use_of([*real, *held]), pod("", cpu=1))
     assert placeholders(before.used, ONE, 800) == placeholders(after.used, ONE, 800) == 2
 
 
@@ -75,7 +82,7 @@ def test_only_ready_schedulable_nodes_and_real_pods_are_added_up() -> None:
         pod("y", cpu=2, node="cordoned"),
         pod("waiting", cpu=2),
     ]
-    load = load_on(nodes, use_of(pods, ours), pod("", cpu=1))
+    load = load_on(nodes, use_of(pods), pod("", cpu=1))
     assert load.used == resources(cpu=1)
     assert (load.nodes, load.pods, load.a_node) == (4, 3, 8)
 
@@ -111,8 +118,8 @@ def test_vacant_is_what_no_pod_has_and_no_real_pod_waits_for() -> None:
         pod("waiting", cpu=2),
         pod("next", cpu=1, labels={ROLE_LABEL: "guardian"}),
     ]
-    assert load_on(nodes, use_of(pods, ours), pod("", cpu=1)).vacant == 4
-    assert load_on(nodes, use_of(pods, ours), pod("", cpu=3)).vacant == 0
+    assert load_on(nodes, use_of(pods), pod("", cpu=1)).vacant == 4
+    assert load_on(nodes, use_of(pods), pod("", cpu=3)).vacant == 0
 
 
 def test_beyond_the_limit_on_nodes_everything_goes() -> None:

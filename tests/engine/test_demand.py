@@ -7,7 +7,10 @@ from dataclasses import replace
 from headroom.core.actions import CreateGuardian
 from headroom.core.headrooms.headrooms import Headroom, Slot
 from headroom.core.holds import PREEMPTIBLE
+from headroom.core.resources import EMPTY
 from headroom.core.sizes.utilization import Utilization
+from headroom.engine.headrooms.load import use_of
+from headroom.ports import HeadroomGone, PodGone
 from tests.builders import node, pod
 from tests.core.headroom_builder import WEB, headroom, web
 from tests.engine.play import Play
@@ -68,3 +71,21 @@ def test_who_looks_ahead_counts_what_any_workload_is_slow_to_make() -> None:
     play.put(web(5, missing=1))
     play.run(10)
     assert len(play.ours("guardian")) == 1
+
+
+def test_what_pods_ask_for_is_added_up_only_while_a_headroom_follows_the_load() -> None:
+    play = Play(node("a", 8), pod("p", 3, node="a"), pod("over", 1, node="a", phase="Succeeded"))
+    play.run()
+    load = play.engine.ledger.slots.load
+    assert use_of(load, ["a"]).pods == 0
+    play.put(half())
+    play.run()
+    held = sum((each.requests for each in play.ours("guardian")), EMPTY)
+    use = use_of(load, ["a"])
+    assert use.pods == 1
+    assert use.by_node["a"] == play.pod("p").requests
+    assert use.taken["a"] == play.pod("p").requests + held
+    play.engine.observe(PodGone(play.pod("p").key, play.pod("p").uid), play.now)
+    assert use_of(load, ["a"]).by_node["a"] == EMPTY
+    play.engine.observe(HeadroomGone(half().parent), play.now)
+    assert use_of(load, ["a"]).taken["a"] == EMPTY

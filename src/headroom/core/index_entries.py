@@ -54,6 +54,8 @@ class By(StrEnum):
     CONTROLLER = "controller"  # pods that came to a door, by the uid of their controller
     KEPT_BACK = "kept back"  # owners that somebody else's gate keeps back, by headroom
     ARRIVED = "arrived"  # owners that have come and have no node, by headroom
+    TAKEN = "taken"  # pods that have not ended, by the node whose room they ask for
+    USED = "used"  # those of them that are no placeholders, by the same
     COMPANION = "companion"  # headrooms, by the objects that they have besides their slots
     EXPECTING = "expecting"  # workloads with pods to come, by namespace
     DEPLOYMENT = "deployment"  # workloads that have ReplicaSets, by uid
@@ -230,6 +232,15 @@ def pod_entries(
 def burst_group(pod: Pod, room: str = "") -> BurstGroup:
     """The group of a pod that kube-scheduler has still to place."""
     return BurstGroup(pod.requests, pod.placement, pod.priority, pod.preempts, room)
+
+
+def load_entries(pod: Pod) -> tuple[Entry, ...]:
+    """What a pod adds to the load of its node; one that only keeps room is not what uses it."""
+    if pod.finished:
+        return ()
+    taken = Entry(By.TAKEN, pod.node, pod.requests)
+    placeholder = ROLE_LABEL in pod.labels or pod.placeholder
+    return (taken,) if placeholder else (taken, Entry(By.USED, pod.node, pod.requests))
 
 
 def _is_pending(pod: Pod) -> bool:

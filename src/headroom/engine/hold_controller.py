@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from functools import partial
 
-from headroom.core import hold_lifecycle
 from headroom.core.actions import DeletePod
 from headroom.core.allocation import is_short, keeps_rest
 from headroom.core.claims import expiry
@@ -18,7 +18,6 @@ from headroom.core.hold_state.decision import last_node
 from headroom.core.hold_state.limited import has_room, limited, wants_no_room
 from headroom.core.hold_state.memory import (
     HoldMemory,
-    Permit,
     by_our_clock,
     guardian_deleted,
     guardian_made,
@@ -29,7 +28,6 @@ from headroom.core.hold_state.view import (
     HoldView,
     Inheritance,
     Obstacles,
-    RenewalView,
 )
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.latches import kept_for
@@ -49,10 +47,10 @@ from headroom.engine.headrooms.slot_events import slot_now
 from headroom.engine.headrooms.slot_succession import estate_for, leaves_room
 from headroom.engine.ledger import Ledger
 from headroom.engine.memories import remember
-from headroom.engine.namespace_limits import limits_of, used_by_others
+from headroom.engine.namespace_limits import limit_of
 from headroom.engine.overcommit import overbooked_around
 from headroom.engine.pending_guardians import may_make
-from headroom.engine.renewals import fits_beside, fits_in_place, turn_to_renew
+from headroom.engine.renewals import renewal_of
 from headroom.engine.status_writer import StatusWriter
 
 GATE_WORK = (Work.DOOR1, Work.DOOR1_FINISH)
@@ -130,7 +128,7 @@ class HoldController:
         )
         memory = hold_decision.observed(view, told, ledger.policy, now)
         node = last_node(view, memory.node) if view.reclaim is None else hold.template.node
-        limit, permit = self._limit(view)
+        limit, permit = limited(view, partial(limit_of, ledger, hold))
         left = Inheritance(leaves_room(ledger, hold, now), *estate_for(ledger, hold, told.standing))
         homeless, memory = node in ledger.gone_nodes, remembering(memory, permit=permit)
         if hold.is_over:
@@ -150,13 +148,9 @@ class HoldController:
             left=hold.tenure.left_over(hold, ledger.pods) if hold.tenure is not None else None,
             memory=memory,
         )
-        return replace(view, renewal=self._renewal(view, told)) if told.due else view, told
-
-    def _limit(self, view: HoldView) -> tuple[str, Permit | None]:
-        """The limit of its namespace that a hold is beyond, if it is, and its permit."""
-        ledger, hold = self._ledger, view.hold
-        others = used_by_others(ledger.usage, hold.home, hold.parent.identity)
-        return limited(view, limits_of(ledger, hold.home), others)
+        if told.due:
+            view = replace(view, renewal=renewal_of(ledger, view, told))
+        return view, told
 
     def _obstacles(
         self,
@@ -183,7 +177,7 @@ class HoldController:
             first=str(first[0].key) if first is not None else "",
             first_until=first[1].until if first is not None else None,
             arrivals=frozenset(
-                pin for pin in ("", node, hold.template.node) if not may_make(ledger, pin)
+                pin for pin in {"", node, hold.template.node} if not may_make(ledger, pin)
             ),
         )
 
@@ -197,21 +191,6 @@ class HoldController:
         else:
             quotas.asks_anew(self._ledger, subject)
             quotas.answered(self._ledger, hold, subject, view.obstacles.refused)
-
-    def _renewal(self, view: HoldView, told: Guardians) -> RenewalView | None:
-        """Whose turn it is to renew a guardian, and what stands in its way."""
-        ledger, hold, old, successor = self._ledger, view.hold, told.standing, told.successor
-        if old is None:
-            return None
-        in_place = fits_in_place(ledger, hold, old, hold_lifecycle.size_kept(view, old))
-        waits = successor is not None and bool(successor.unschedulable_message)
-        stuck = waits or (bool(view.obstacles.node_limit) and not in_place)
-        return replace(
-            turn_to_renew(ledger, hold, old, stuck),
-            beside=fits_beside(ledger, hold, old),
-            in_place=in_place and not view.obstacles.limit,
-            crowded=creation_limits.crowded(ledger, hold),
-        )
 
     def _admitted(self, hold: Hold, decision: HoldDecision, now: datetime) -> Sequence | None:
         """What was decided, as far as the rate limits let it begin now."""

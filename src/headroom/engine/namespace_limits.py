@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headroom.core.hold_state.limited import beyond_limit
+from headroom.core.holds import Hold
 from headroom.core.index_entries import By, usage_entries
 from headroom.core.quotas.namespaces import (
     NO_LIMITS,
@@ -25,6 +27,13 @@ def limits_of(ledger: Ledger, namespace: str) -> NamespaceLimits | LimitsError:
     policy, known = ledger.policy, ledger.namespaces.get(namespace)
     default = NO_LIMITS if namespace == policy.namespace else policy.namespace_limits
     return written(known.limits if known is not None else "", default)
+
+
+def limit_of(ledger: Ledger, hold: Hold) -> str:
+    """Which limit of its namespace forbids a hold a guardian of its shape; empty if none does."""
+    others = used_by_others(ledger.usage, hold.home, hold.parent.identity)
+    permit = ledger.memory[hold.parent.identity].permit
+    return beyond_limit(hold, permit, limits_of(ledger, hold.home), others)
 
 
 def count_usage(ledger: Ledger, hold: str) -> None:

@@ -11,6 +11,7 @@ from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL, ROLE_LATCH
 from headroom.core.objects import Pod
 from headroom.core.pod_memory import NOTHING
 from headroom.core.subjects import BURST, RETRIES, Awaited, Change, fence_subject, pod_subject
+from headroom.engine.headrooms.load import note_load
 from headroom.engine.namespace_limits import count_usage
 from headroom.engine.pending_guardians import expect_no_more, left
 
@@ -23,6 +24,7 @@ def file_pod(ledger: Ledger, pod: Pod, gone: bool = False) -> tuple[Entry, ...]:
     agenda, role = ledger.agenda, pod.labels.get(ROLE_LABEL)
     entries = () if gone else _entries(ledger, pod, role)
     lost, got = ledger.index.put(pod.key, entries)
+    note_load(ledger, pod, gone)
     for by, value, _ in got:
         if by is By.PENDING and ledger.slots.headrooms:  # Only slots make room for a burst.
             agenda.touch(BURST)

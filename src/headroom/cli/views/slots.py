@@ -109,7 +109,7 @@ def _member_views(world: World, headroom: Headroom) -> tuple[SlotView, ...]:
         else view
         for view in views
     ]
-    return (*views, *(_missing(headroom, each.slot, each.wished) for each in due.make))
+    return (*views, *(_missing(headroom, slot, wished) for slot, wished in due.make))
 
 
 def _guardian_of(hold: Hold, pods: Mapping[Key, Pod]) -> Pod | None:

@@ -9,15 +9,13 @@ and the autoscaler acts. `scale_rate` limits the speed of changes, `bounded` the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from headroom.core.headrooms.eligibility import sorted_out
 from headroom.core.objects import Node, Pod
 from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.core.sizes.kind import WHOLE
-
-Amounts = dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ class BoundedSize:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What real pods that have not ended ask for, by node; `pods` counts those that are limited.
+    """What real pods that have not ended ask for, by node; `pods` is how many there are.
 
     `taken` is what all pods ask for, placeholders included.
     """
@@ -69,21 +67,6 @@ class Use:
     by_node: Mapping[str, Resources]
     taken: Mapping[str, Resources]
     pods: int = 0
-
-
-def use_of(pods: Iterable[Pod], ours: Callable[[Pod], bool]) -> Use:
-    """Add up what real pods ask for; `ours` tells placeholders and the like from real pods."""
-    used: dict[str, Amounts] = {}
-    taken: dict[str, Amounts] = {}
-    real = 0
-    for pod in pods:
-        if pod.finished:
-            continue
-        _add(taken.setdefault(pod.node, {}), pod.requests)
-        if not ours(pod):
-            real += 1
-            _add(used.setdefault(pod.node, {}), pod.requests)
-    return Use(_resources(used), _resources(taken), real)
 
 
 def load_on(nodes: Collection[Node], use: Use, shape: Pod) -> Load:
@@ -179,15 +162,6 @@ def _pieces(asked: Resources, one: Resources) -> int:
     """As how many placeholders so much counts."""
     counts = (-(-asked[name] // amount) for name, amount in one.items() if amount > 0)
     return max(counts, default=0)
-
-
-def _add(total: Amounts, more: Resources) -> None:
-    for name, amount in more.items():
-        total[name] = total.get(name, 0) + amount
-
-
-def _resources(by_node: Mapping[str, Amounts]) -> dict[str, Resources]:
-    return {node: Resources(amounts) for node, amounts in by_node.items()}
 
 
 def _fits(room: Resources, one: Resources) -> int:

@@ -17,18 +17,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
-from headroom.core.actions import Done, Outcome
+from headroom.core.actions import CreateSlotSet, Done, Outcome, WriteOverhead
 from headroom.core.derived_names import dns_label
 from headroom.core.headrooms.headrooms import Headroom, Workload, WorkloadRef
 from headroom.core.headrooms.node_overhead import (
     DAEMON_SET,
+    Overhead,
     daemon_set_ref,
     has_daemon_set,
     is_of,
-    owned_too,
 )
 from headroom.core.headrooms.wanted_slots import WantedSlots
+from headroom.core.holds import Hold
 from headroom.core.names import GROUP, VERSION
 from headroom.core.objects import Key, OwnerReference, Parent
 
@@ -46,6 +48,14 @@ class Companion:
 
 
 NOT_MADE = Companion()
+
+
+class CompanionDecision(NamedTuple):
+    """What is known of such an object now, what to write, and when to look again."""
+
+    companion: Companion
+    write: CreateSlotSet | WriteOverhead | None = None
+    wake_at: datetime | None = None
 
 
 def slot_set_ref(parent: Parent) -> WorkloadRef:
@@ -70,25 +80,49 @@ def written(uid: str, shape: str, outcome: Outcome, now: datetime) -> Companion:
     return Companion(rests_until=now + PAUSE)
 
 
-def seen_slot_set(companion: Companion, headroom: Headroom, there: Workload | None) -> Companion:
-    """What is known of the SlotSet; one of the same name that is somebody else's is not used."""
-    if there is None:
-        return companion
-    return replace(companion, uid=there.uid if is_of(there, headroom.parent) else "")
+def decide_slot_set(
+    companion: Companion, headroom: Headroom, there: Workload | None, now: datetime
+) -> CompanionDecision:
+    """Create the SlotSet; one of the same name that is somebody else's is not used."""
+    if there is not None:
+        uid = there.uid if is_of(there, headroom.parent) else ""
+        return CompanionDecision(replace(companion, uid=uid))
+    if companion.uid:
+        return CompanionDecision(companion)
+    return _rested(companion, CreateSlotSet(headroom.parent), now)
 
 
-def seen_daemon_set(
-    companion: Companion, headroom: Headroom, there: Workload | None
-) -> Companion | None:
-    """What is known of the DaemonSet; None if none is to be written.
+def decide_daemon_set(
+    companion: Companion,
+    headroom: Headroom,
+    there: Workload | None,
+    overhead: Overhead | None,
+    now: datetime,
+) -> CompanionDecision:
+    """Create the DaemonSet, or bring it up to date.
 
-    Somebody else's has its name, or nothing is to be counted and nothing is there.
+    Not if somebody else's has its name, if nothing is to be counted and nothing is there, or if
+    what is wanted (`overhead`) is not known: what is there stays.
     """
     if there is not None:
-        if not is_of(there, headroom.parent):
-            return None
-        return replace(companion, uid=there.uid, shape=companion.shape or there.made_as)
-    return companion if companion.uid or has_daemon_set(headroom) else None
+        if not is_of(there, headroom.parent) or overhead is None:
+            return CompanionDecision(companion)
+        companion = replace(companion, uid=there.uid, shape=companion.shape or there.made_as)
+    elif overhead is None or not (companion.uid or has_daemon_set(headroom)):
+        return CompanionDecision(companion)
+    if companion.uid and companion.shape == overhead.shape:
+        return CompanionDecision(companion)
+    return _rested(companion, WriteOverhead(overhead, companion.uid), now)
+
+
+def _rested(
+    companion: Companion, write: CreateSlotSet | WriteOverhead, now: datetime
+) -> CompanionDecision:
+    """The write; later, if it was refused a moment ago."""
+    rests = companion.rests_until
+    if rests is not None and now < rests:
+        return CompanionDecision(companion, None, rests)
+    return CompanionDecision(companion, write)
 
 
 def daemon_set_owner(headroom: Headroom, companion: Companion) -> OwnerReference | None:
@@ -101,19 +135,24 @@ def daemon_set_owner(headroom: Headroom, companion: Companion) -> OwnerReference
 def owned(
     headroom: Headroom, wished: WantedSlots, slot_set: Companion, daemon_set: Companion
 ) -> WantedSlots:
-    """The wish, with both as owners of its guardians."""
-    owner = daemon_set_owner(headroom, daemon_set)
-    if owner is not None and headroom.slot_objects is None:
-        wished = owned_too(wished, owner)
-    if not slot_set.uid or not has_slot_set(headroom):
+    """The wish, with both as owners of its guardians; objects of slots are told one by one."""
+    owner, controller = daemon_set_owner(headroom, daemon_set), None
+    if slot_set.uid and has_slot_set(headroom):
+        name = slot_set_ref(headroom.parent).name
+        controller = OwnerReference(*SLOT_SET, name, slot_set.uid, controller=True)
+    if headroom.slot_objects is not None:
         return wished
-    return _controlled(wished, headroom.parent, slot_set.uid)
-
-
-def _controlled(wished: WantedSlots, parent: Parent, uid: str) -> WantedSlots:
-    """The wish with the SlotSet of this uid as the controller of its guardians."""
-    owner = OwnerReference(*SLOT_SET, slot_set_ref(parent).name, uid, controller=True)
-    slots = tuple(
-        replace(hold, template=replace(hold.template, controller=owner)) for hold in wished.slots
-    )
+    slots = tuple(slot_owned(hold, owner, controller) for hold in wished.slots)
     return replace(wished, slots=slots)
+
+
+def slot_owned(
+    hold: Hold, owner: OwnerReference | None, controller: OwnerReference | None = None
+) -> Hold:
+    """A slot with a controller for its guardian and, if it is pinned to a node, a further owner."""
+    template = hold.template
+    if owner is None and controller is None:
+        return hold
+    owner = owner if owner is not None and template.node else template.owner
+    controller = controller or template.controller
+    return replace(hold, template=replace(template, owner=owner, controller=controller))

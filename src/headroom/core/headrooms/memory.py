@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from headroom.core.actions import Done, Gone, Outcome, Stale, Taken, Tell
+from headroom.core.actions import Denied, Done, Gone, Invalid, Outcome, Stale, Taken, Tell
 from headroom.core.demand.followers import Followed
 from headroom.core.demand.foresight import ForesightMemory
 from headroom.core.demand.quota_memory import NOTHING_SAID, QuotaMemory
@@ -135,6 +135,21 @@ def decided(
 def begun_anew(objects: ObjectsMemory) -> ObjectsMemory:
     """What was wrong with the objects of slots may be mended: forget that they failed."""
     return replace(objects, unmade="", failures=0, rests_until=None)
+
+
+def guardian_settled(
+    memory: HeadroomMemory, outcome: Outcome, counted: bool
+) -> tuple[HeadroomMemory, bool]:
+    """A guardian was created or refused; also whether its headroom is to be decided again.
+
+    That is so if others may follow, or if slots that new nodes are to get are not `counted` ahead
+    any more.
+    """
+    done, refused = isinstance(outcome, Done), isinstance(outcome, Denied | Invalid)
+    changed = counted and (done or refused) and refused != memory.guardian_refused
+    if changed:
+        memory = replace(memory, guardian_refused=refused)
+    return memory, changed or (done and bool(memory.wished.later))
 
 
 def resting(memory: HeadroomMemory, until: datetime) -> HeadroomMemory:

@@ -17,8 +17,8 @@ from headroom.core.derived_names import dns_label, short_hash
 from headroom.core.headrooms.eligibility import eligible
 from headroom.core.headrooms.headrooms import Headroom, Workload, WorkloadRef
 from headroom.core.headrooms.windows import ActiveWindow
-from headroom.core.holds import Hold, PodTemplate
-from headroom.core.objects import Key, Node, OwnerReference, Parent
+from headroom.core.holds import PodTemplate
+from headroom.core.objects import Key, Node, Parent
 from headroom.core.resources import EMPTY, Resources
 
 if TYPE_CHECKING:
@@ -78,18 +78,6 @@ def overhead_of(
         return idle
     requests = window.size.on_new_node(template, wished)
     return replace(idle, requests=requests) if _could_stand(requests, template, nodes) else idle
-
-
-def slot_owned(hold: Hold, owner: OwnerReference) -> Hold:
-    """A slot with a further owner for its guardian, if it is pinned to a node."""
-    if not hold.template.node:
-        return hold
-    return replace(hold, template=replace(hold.template, owner=owner))
-
-
-def owned_too(wished: WantedSlots, owner: OwnerReference) -> WantedSlots:
-    """The wish with a further owner for the guardians of those slots that are pinned to a node."""
-    return replace(wished, slots=tuple(slot_owned(hold, owner) for hold in wished.slots))
 
 
 def is_of(there: Workload, parent: Parent) -> bool:

@@ -90,18 +90,16 @@ def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
     over_since = (before.over_since or now) if view.inheritance.leaves_room else None
     sure_at = _to_come(overbooked_since, OVERBOOKED_FOR, now)
     heir_until = _to_come(over_since, LONGEST_WAIT, now)
-    view = replace(
-        view,
-        memory=remembering(
-            before,
-            overbooked_since=overbooked_since,
-            over_since=over_since,
-            renewing=turn.renewing,
-        ),
-        renewal=turn.renewal,
-        overbooked=EMPTY if sure_at is not None else view.overbooked,
-        inheritance=replace(view.inheritance, stays=heir_until is not None),
-    )
+    since = {"overbooked_since": overbooked_since, "over_since": over_since}
+    memory = remembering(before, **since, renewing=turn.renewing)
+    if memory is not before or turn.renewal is not None or view.overbooked or over_since:
+        view = replace(
+            view,
+            memory=memory,
+            renewal=turn.renewal,
+            overbooked=EMPTY if sure_at is not None else view.overbooked,
+            inheritance=replace(view.inheritance, stays=heir_until is not None),
+        )
     tenure = view.hold.tenure
     decide_life = hold_lifecycle.decide if tenure is None else tenure.decide
     decision = decide_life(view, now, policy)
@@ -110,7 +108,7 @@ def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
     wake_at = earliest(decision.wake_at, *again, heir_until)
     waits = (*turn.waits, *_changes_awaited(view))
     lasting = tuple(each for each in waits if each.change is not Change.NODE)
-    memory = remembering(view.memory, waits=lasting)
+    memory = remembering(memory, waits=lasting)
     decision = replace(decision, wake_at=wake_at, waits=waits, memory=memory)
     return _in_turn(view, decision, now)
 

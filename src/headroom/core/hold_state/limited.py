@@ -6,6 +6,8 @@ no two holds use the same room. Guardians that exist are never asked about.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from headroom.core.derived_names import shape_of
 from headroom.core.fast_replace import replace
 from headroom.core.hold_state.memory import Permit
@@ -19,23 +21,6 @@ from headroom.core.quotas.namespaces import (
     refusal,
 )
 from headroom.core.renewal import has_shape_of
-
-
-def limited(
-    view: HoldView, limits: NamespaceLimits | LimitsError, others: Usage
-) -> tuple[str, Permit | None]:
-    """The limit that forbids a hold its guardian, if any, and the permit that it has from then on.
-
-    The `others` of its namespace use so much there.
-    """
-    hold, permit = view.hold, view.memory.permit
-    if wants_no_room(hold):
-        return "", None
-    if not (has_room(view) and all(has_shape_of(hold, each) for each in view.guardians)):
-        why = beyond_limit(hold, permit, limits, others)
-        if why:
-            return why, permit
-    return "", permit_of(hold)
 
 
 def beyond_limit(
@@ -56,6 +41,19 @@ def permit_of(hold: Hold) -> Permit:
 def has_room(view: HoldView) -> bool:
     """Whether guardians or owners have the room of a hold already, whatever the limits are."""
     return bool(view.guardians or view.claimants)
+
+
+def limited(view: HoldView, limit: Callable[[], str]) -> tuple[str, Permit | None]:
+    """The limit that forbids a hold its guardian, if any, and the permit that it has from then on.
+
+    `limit` says which one forbids it; it is not asked about guardians that are there.
+    """
+    hold = view.hold
+    if wants_no_room(hold):
+        return "", None
+    stands = has_room(view) and all(has_shape_of(hold, each) for each in view.guardians)
+    why = "" if stands else limit()
+    return why, view.memory.permit if why else permit_of(hold)
 
 
 def wants_no_room(hold: Hold) -> bool:

@@ -1,30 +1,23 @@
-"""Write the objects that a Headroom has besides its slots (`core.headrooms.companions`)."""
+"""Write the objects that a Headroom has besides its slots: `core.headrooms.companions` decides."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
 
-from headroom.core.actions import (
-    CreateGuardian,
-    CreateSlotSet,
-    Denied,
-    Done,
-    Invalid,
-    Outcome,
-    WriteOverhead,
-)
+from headroom.core.actions import CreateGuardian, CreateSlotSet, Outcome, WriteOverhead
 from headroom.core.headrooms.companions import (
     NOT_MADE,
     SLOT_SET,
-    Companion,
+    CompanionDecision,
+    decide_daemon_set,
+    decide_slot_set,
     has_slot_set,
-    seen_daemon_set,
-    seen_slot_set,
     slot_set_ref,
     written,
 )
 from headroom.core.headrooms.headrooms import Headroom, Workload, WorkloadRef
+from headroom.core.headrooms.memory import guardian_settled
 from headroom.core.headrooms.node_overhead import (
     Overhead,
     daemon_set_ref,
@@ -35,6 +28,7 @@ from headroom.core.headrooms.wanted_slots import template_for
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.index_entries import By
+from headroom.core.objects import Parent
 from headroom.core.plan import Sequence, Work
 from headroom.core.resources import EMPTY
 from headroom.core.subjects import Topic, headroom_subject
@@ -59,15 +53,11 @@ def first(
 def _slot_set(ledger: Ledger, headroom: Headroom, now: datetime) -> Sequence | None:
     if not ledger.policy.slot_sets or not has_slot_set(headroom):
         return None
-    parent, subject = headroom.parent, headroom_subject(headroom.parent)
+    parent, known = headroom.parent, ledger.slots.memory[headroom.parent.whole].slot_set
     there = _there(ledger, headroom, slot_set_ref(parent))
-    made = seen_slot_set(ledger.slots.memory[parent.whole].slot_set, headroom, there)
-    remember_headroom(ledger, parent.whole, slot_set=made)
-    if there is not None or made.uid or ledger.agenda.busy(subject):
-        return None
-    if _rests(ledger, made, headroom, now):
-        return None
-    return Sequence(Work.SLOTSET, (subject,), ((CreateSlotSet(parent),),))
+    decision = decide_slot_set(known, headroom, there, now)
+    remember_headroom(ledger, parent.whole, slot_set=decision.companion)
+    return _written(ledger, parent, decision, Work.SLOTSET, Topic.HEADROOM)
 
 
 def write(
@@ -77,17 +67,24 @@ def write(
     if not ledger.policy.node_overhead or headroom.deleted is not None:
         return None
     overhead, parent = _wanted(ledger, headroom, window), headroom.parent
+    known = ledger.slots.memory[parent.whole].daemon_set
     there = _there(ledger, headroom, daemon_set_ref(parent))
-    made = seen_daemon_set(ledger.slots.memory[parent.whole].daemon_set, headroom, there)
-    if overhead is None or made is None:
+    decision = decide_daemon_set(known, headroom, there, overhead, now)
+    remember_headroom(ledger, parent.whole, daemon_set=decision.companion)
+    topic = Topic.OVERHEAD if decision.companion.uid else Topic.HEADROOM
+    return _written(ledger, parent, decision, Work.OVERHEAD, topic)
+
+
+def _written(
+    ledger: Ledger, parent: Parent, decision: CompanionDecision, work: Work, topic: Topic
+) -> Sequence | None:
+    """The write that was decided, unless its object is being written."""
+    if decision.wake_at is not None:
+        ledger.agenda.later(headroom_subject(parent), decision.wake_at)
+    subject = headroom_subject(parent, topic)
+    if decision.write is None or ledger.agenda.busy(subject):
         return None
-    remember_headroom(ledger, parent.whole, daemon_set=made)
-    if (made.uid and made.shape == overhead.shape) or _rests(ledger, made, headroom, now):
-        return None
-    subject = headroom_subject(parent, Topic.OVERHEAD if made.uid else Topic.HEADROOM)
-    if ledger.agenda.busy(subject):
-        return None
-    return Sequence(Work.OVERHEAD, (subject,), ((WriteOverhead(overhead, made.uid),),))
+    return Sequence(work, (subject,), ((decision.write,),))
 
 
 def concerned(ledger: Ledger, workload: Workload) -> tuple[str, ...]:
@@ -117,27 +114,15 @@ def settled(ledger: Ledger, action: Concerning, outcome: Outcome, now: datetime)
 def _guardian_settled(ledger: Ledger, hold: Hold, outcome: Outcome) -> None:
     """A guardian was created or refused: others may follow, or are not counted ahead."""
     memory = ledger.slots.memory.get(hold.group)
-    done, refused = isinstance(outcome, Done), isinstance(outcome, Denied | Invalid)
-    if memory is None or not (done or refused):
-        return
-    counted = bool(hold.template.node) and ledger.policy.node_overhead
-    changed = counted and refused != memory.guardian_refused
-    if changed:
-        remember_headroom(ledger, hold.group, guardian_refused=refused)
-    if changed or (done and memory.wished.later):
-        reconsider(ledger, hold.group)
+    if memory is not None:
+        counted = bool(hold.template.node) and ledger.policy.node_overhead
+        ledger.slots.memory[hold.group], again = guardian_settled(memory, outcome, counted)
+        if again:
+            reconsider(ledger, hold.group)
 
 
 def _there(ledger: Ledger, headroom: Headroom, ref: WorkloadRef) -> Workload | None:
     return ledger.slots.workloads.get((headroom.parent.namespace, ref))
-
-
-def _rests(ledger: Ledger, made: Companion, headroom: Headroom, now: datetime) -> bool:
-    """Whether an object was refused a moment ago; then its headroom is looked at later."""
-    if made.rests_until is None or now >= made.rests_until:
-        return False
-    ledger.agenda.later(headroom_subject(headroom.parent), made.rests_until)
-    return True
 
 
 def _wanted(ledger: Ledger, headroom: Headroom, window: ActiveWindow | None) -> Overhead | None:

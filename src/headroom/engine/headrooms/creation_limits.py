@@ -16,7 +16,8 @@ from headroom.core.index_entries import By
 from headroom.core.objects import Pod
 from headroom.core.resources import Resources
 from headroom.core.subjects import Awaited, Change, hold_subject
-from headroom.engine.headrooms.demand import heard, load
+from headroom.engine.headrooms.demand import heard
+from headroom.engine.headrooms.load import load_now, real_pods
 from headroom.engine.headrooms.slot_pods import slot_count
 from headroom.engine.ledger import Ledger
 from headroom.engine.pending_guardians import being_made, in_flight, seekers
@@ -31,7 +32,6 @@ def changed(ledger: Ledger) -> None:
 
     An autoscaler acts within a second on a pod without room, so these cannot wait for a look.
     """
-    ledger.slots.use = None
     ledger.slots.held_up.clear()
     ledger.agenda.wake(LOAD)
 
@@ -115,14 +115,14 @@ def _may_wait(ledger: Ledger, hold: Hold, limit: int) -> bool:
     pod = hold.template.pod
     waiting = len(seekers(ledger, hold.group) - {hold.parent.identity})
     fits = isinstance(choose(pod, ledger.state), ChosenNode)
-    return may_wait(load(ledger, pod), waiting, limit, fits)
+    return may_wait(load_now(ledger, pod), waiting, limit, fits)
 
 
 def _most(ledger: Ledger, headroom: Headroom, hold: Hold) -> int | None:
     """How many guardians a headroom may have at once; None is any number."""
     limits, pods, quota = headroom.limits, headroom.limits.pods, None
     if headroom.size.by_load:
-        pods = None if pods is None else max(0, pods - ledger.slots.real)
+        pods = None if pods is None else max(0, pods - real_pods(ledger.slots.load))
         tight = heard(ledger, headroom, hold.template)
         quota = tight.count if tight is not None else None
     bounds = (limits.slots, pods, quota)

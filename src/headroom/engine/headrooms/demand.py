@@ -1,8 +1,7 @@
 """Headrooms that follow the load, and buffers: collect what their number depends on.
 
-A sum over all pods is expensive, so it is calculated once for all such headrooms and only after a
-change; `core.headrooms.decision` says how often each of them is decided. The number itself is pure:
-`core.demand.foresight`.
+What pods ask for is a total of an index (`load`); `core.headrooms.decision` says how often such a
+headroom is decided. The number itself is pure: `core.demand.foresight`.
 
 Admission charges our guardians as it charges any pod, so what they use is taken out of what is used
 of a ResourceQuota. The buffers of a namespace share its room, the older ones first. The arithmetic
@@ -23,17 +22,16 @@ from headroom.core.demand.resource_quotas import (
     in_turn,
     tightest,
 )
-from headroom.core.demand.utilization import Load, load_on, use_of
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import Headroom, Workload, replicas_of
 from headroom.core.headrooms.size_limits import Note
 from headroom.core.headrooms.wanted_slots import template_for
 from headroom.core.holds import PREEMPTIBLE, PodTemplate
 from headroom.core.index_entries import By
-from headroom.core.names import LOCKED_CLASS, PREEMPTIBLE_CLASS, ROLE_LABEL
-from headroom.core.objects import Pod
+from headroom.core.names import LOCKED_CLASS, PREEMPTIBLE_CLASS
 from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.core.sizes.kind import Size
+from headroom.engine.headrooms.load import load_now
 from headroom.engine.headrooms.slot_pods import guarded, slot_guardians
 from headroom.engine.ledger import Ledger
 
@@ -59,7 +57,7 @@ def load_view(
     answer, quotas = tight_now(quotas, allows_fewest, standing, now)
     view = LoadView(
         one=template.pod.requests,
-        load=load(ledger, template.pod),
+        load=load_now(ledger, template.pod),
         guarded=_guarded(ledger, headroom),
         forthcoming=_forthcoming(ledger, size, workload),
         limits=headroom.limits,
@@ -69,15 +67,6 @@ def load_view(
         look_again=answer.sure_at,
     )
     return view, quotas
-
-
-def load(ledger: Ledger, shape: Pod) -> Load:
-    """The load of the cluster as it is now, for slots of this shape."""
-    slots = ledger.slots
-    if slots.use is None:  # A sum over all pods is expensive: once for all, after each change.
-        slots.use = use_of(ledger.pods.values(), _is_placeholder)
-        slots.real = slots.use.pods
-    return load_on(ledger.nodes.values(), slots.use, shape)
 
 
 def _forthcoming(ledger: Ledger, size: Size, workload: Workload | None) -> Resources:
@@ -106,11 +95,6 @@ def _guarded(ledger: Ledger, headroom: Headroom) -> Guarded:
     for slot in guarded(ledger, headroom):  # Of before a restart; not looked at yet.
         bound.setdefault(slot, True)
     return Guarded(bound, frozenset(placed), since)
-
-
-def _is_placeholder(pod: Pod) -> bool:
-    """Whether a pod only keeps room, ours or anybody's: it is not what the capacity is for."""
-    return ROLE_LABEL in pod.labels or pod.placeholder
 
 
 def _coming(workload: Workload) -> Resources:

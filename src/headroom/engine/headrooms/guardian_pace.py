@@ -75,8 +75,9 @@ def ended(ledger: Ledger, hold: Hold) -> None:
 def forget(ledger: Ledger, hold: Hold) -> None:
     """A hold is gone, is of another shape, or wants no guardian just now."""
     noted = _noted(ledger, hold)
-    ledger.turns.put(hold_subject(hold.parent))
-    _next(ledger, noted)
+    if noted:
+        ledger.turns.put(hold_subject(hold.parent))
+        _next(ledger, noted)
 
 
 def made(ledger: Ledger, hold: Hold) -> None:

@@ -36,7 +36,7 @@ from headroom.core.index_entries import By
 from headroom.core.objects import Parent, Pod
 from headroom.core.owners import judged as judged_rules
 from headroom.core.plan import Sequence, earliest, latest, telling
-from headroom.core.subjects import headroom_subject, hold_subject
+from headroom.core.subjects import Awaited, Change, headroom_subject, hold_subject
 from headroom.core.waits.drops import dropped
 from headroom.engine import quotas
 from headroom.engine.claim_index import touch_indexes
@@ -53,13 +53,14 @@ from headroom.engine.headrooms import (
     slot_objects,
 )
 from headroom.engine.headrooms.expected_pods import see_workload
+from headroom.engine.headrooms.load import count_load
 from headroom.engine.headrooms.records import (
     file_headroom,
     reconsider,
     remember_headroom,
     remember_objects,
 )
-from headroom.engine.headrooms.slot_pods import tally_of
+from headroom.engine.headrooms.slot_pods import tally_of, unknown_by_name
 from headroom.engine.indexes import drop
 from headroom.engine.ledger import Ledger
 from headroom.engine.status_writer import COALESCED, StatusWriter, headroom_status_subject
@@ -94,7 +95,7 @@ class HeadroomController:
         if old is None or without_status(old) != without_status(headroom):
             slots.memory[whole] = respecified(memory, old, headroom)
             file_headroom(self._ledger, headroom)
-            auto_shapes.note_all_made(self._ledger)
+            self._count()
             reconsider(self._ledger, whole)
             reconsider(self._ledger, *size_inputs.siblings(self._ledger, headroom))
         promises.see_headroom(self._ledger, headroom)
@@ -107,7 +108,7 @@ class HeadroomController:
         if old is None:
             return
         slots.headroom_index.put(whole)
-        auto_shapes.note_all_made(self._ledger)
+        self._count()
         for name in tuple(self._ledger.hold_index.of(By.SLOT, whole)):
             self._ledger.lose_hold(name)
         creation_limits.decided(self._ledger, whole)
@@ -118,6 +119,11 @@ class HeadroomController:
         self._writer.forget(headroom_status_subject(parent))
         self._ledger.agenda.forget(headroom_subject(parent))
         touch_indexes(self._ledger, old)
+
+    def _count(self) -> None:
+        """What is counted only while a headroom depends on it."""
+        auto_shapes.note_all_made(self._ledger)
+        count_load(self._ledger)
 
     def nodes_changed(self) -> None:
         """A node came, went or is not as it was."""
@@ -193,6 +199,7 @@ class HeadroomController:
     ) -> Iterator[Sequence]:
         """Write the status that the wanted slots and the states of the slots call for."""
         tally = tally_of(self._ledger, headroom, next_start(headroom, now, calendar))
+        self._wait_for_guardians(headroom)
         if tally.counts.pending and not headroom.status.observed_generation:
             # A new headroom is mostly held a moment later: one write instead of two.
             self._writer.delay(headroom.parent, now + COALESCED)
@@ -207,6 +214,14 @@ class HeadroomController:
                 self._ledger.agenda.later(headroom_subject(headroom.parent), due)
             status = promise.shown(status)
         yield from self._writer.publish_headroom(shown, status, now)
+
+    def _wait_for_guardians(self, headroom: Headroom) -> None:
+        """Count again when a guardian goes whose slot is not known by name."""
+        ledger, whole = self._ledger, headroom.parent.whole
+        guarded = ledger.index.of(By.SLOT_GUARDIAN, whole)
+        if headroom.slot_objects is None and guarded and unknown_by_name(ledger, whole):
+            gone = Awaited(Change.GUARDIAN_GONE, whole)
+            ledger.agenda.wait(headroom_subject(headroom.parent), on=gone)
 
     def _tell(self, headroom: Headroom, now: datetime) -> Iterator[Sequence]:
         """Tell of owners that have got a slot, and of objects that were made or deleted."""

@@ -13,7 +13,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from headroom.core.demand.resource_quotas import ResourceQuota
-from headroom.core.demand.utilization import Use
 from headroom.core.findings.doors import reached, rule_keys
 from headroom.core.headrooms.announced_pods import PodAutoscaler
 from headroom.core.headrooms.companions import slot_set_ref
@@ -49,8 +48,7 @@ class HeadroomRecords:
     quotas: dict[str, dict[str, ResourceQuota]] = field(default_factory=dict)  # by namespace, name
     hidden: dict[str, str] = field(default_factory=dict)  # kinds that we may not see, and why
     made: dict[str, OrderedDict[str, deque[datetime]]] = field(default_factory=dict)  # pods
-    use: Use | None = None  # what pods use, for as long as none has changed
-    real: int = 0  # pods that are no placeholders, when they were last counted
+    load: Index[Key] = field(default_factory=Index)  # of pods, by what they ask for: see `load`
     held_up: dict[str, str] = field(
         default_factory=dict
     )  # why no guardian may wait, until a change

@@ -1,44 +1,35 @@
 """Slots that are objects of a dialect's kind: create, update, renew and delete them.
 
-Each such object is then handled as a hold; this module only decides which objects should exist. An
-object that was requested and is not seen yet counts as existing, so that it is not created twice.
+Each such object is then handled as a hold. `core.headrooms.slot_objects` decides which objects
+should exist; this module asks quotas and limits about each, and yields the writes. An object that
+was requested and is not seen yet counts as existing, so that it is not created twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from headroom.core.actions import Action, CreateSlotObject, Outcome, SetFinalizers, Taken
-from headroom.core.derived_names import object_of
-from headroom.core.headrooms.companions import daemon_set_owner
+from headroom.core.headrooms.companions import daemon_set_owner, slot_owned
 from headroom.core.headrooms.headrooms import ALWAYS, Headroom
 from headroom.core.headrooms.memory import begun_anew
-from headroom.core.headrooms.node_overhead import slot_owned
-from headroom.core.headrooms.slot_objects import Making, changes, stands
-from headroom.core.hold_state.limited import beyond_limit, permit_of
+from headroom.core.headrooms.slot_objects import decide, is_current
+from headroom.core.hold_state.limited import permit_of
 from headroom.core.hold_state.memory import Permit
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.plan import Sequence, Work
-from headroom.core.subjects import Awaited, Change, Topic, headroom_subject, hold_subject
+from headroom.core.subjects import Awaited, Change, Subject, Topic, headroom_subject, hold_subject
 from headroom.engine import quotas
 from headroom.engine.headrooms.records import remember_headroom, remember_objects
 from headroom.engine.ledger import Ledger
 from headroom.engine.memories import remember
-from headroom.engine.namespace_limits import limits_of, used_by_others
+from headroom.engine.namespace_limits import limit_of
 
 EXPECTED_FOR = timedelta(seconds=5)
 ORPHAN = "orphan"  # the garbage collector's finalizer while it takes owner references off
-
-
-@dataclass(frozen=True, slots=True)
-class SlotRefusal:
-    """Why objects of slots are not made: a quota of the dialect, or a limit of the namespace."""
-
-    why: str
-    by_limit: bool = False
 
 
 def member_hold(ledger: Ledger, hold: Hold) -> Hold:
@@ -49,9 +40,7 @@ def member_hold(ledger: Ledger, hold: Hold) -> Hold:
     headroom, memory = ledger.slots.headrooms.get(hold.group), ledger.slots.memory.get(hold.group)
     if headroom is None or headroom.slot_objects is None or memory is None:
         return hold
-    owner = daemon_set_owner(headroom, memory.daemon_set)
-    if owner is not None:
-        hold = slot_owned(hold, owner)
+    hold = slot_owned(hold, daemon_set_owner(headroom, memory.daemon_set))
     if headroom.slot_objects.permanent and hold.tenure is not None:
         hold = replace(hold, tenure=hold.tenure.endless())
     if memory.window is None or headroom.refill != ALWAYS:
@@ -92,69 +81,51 @@ def wind_up(ledger: Ledger, headroom: Headroom) -> Iterator[Sequence]:
 
 def settle(ledger: Ledger, headroom: Headroom, now: datetime) -> Iterator[Sequence]:
     """Bring the objects of the slots in line; each is looked after as a hold of its own."""
-    slots, whole = ledger.slots, headroom.parent.whole
-    settling = False
-    for each in _changes(ledger, headroom, now):
-        settling = True
-        if isinstance(each, Sequence):
-            if is_free(ledger, each):
-                yield each
-        elif each.by_limit:
-            remember_objects(ledger, whole, beyond=each.why)
-        else:
-            remember_objects(ledger, whole, refused=each.why)
-    if not settling:
-        remember_headroom(ledger, whole, objects=begun_anew(slots.memory[whole].objects))
-    there = members(ledger, headroom).values()
-    remember_objects(ledger, whole, updated=sum(_is_current(headroom, hold) for hold in there))
-    for hold in there:
+    whole, there = headroom.parent.whole, members(ledger, headroom)
+    decision = decide(headroom, ledger.slots.memory[whole], there, ledger.holds, now)
+    for hold in decision.lost:
+        _permit(ledger, hold, None)
+    gone = [each for hold in decision.dismiss for each in _dismiss(ledger, hold)]
+    yield from (each for each in gone if is_free(ledger, each))
+    expected, subject = dict(decision.memory.expected), headroom_subject(headroom.parent)
+    refused = _refused_by_quota(ledger, headroom, subject, now) if decision.make else ""
+    beyond = ""
+    for create in decision.make if not refused else ():
+        refused = _refused_by_quota(ledger, create.hold, subject, now, counted=False)
+        beyond = "" if refused else limit_of(ledger, create.hold)
+        if beyond:
+            ledger.agenda.wait(subject, on=Awaited(Change.USAGE, create.hold.home))
+        if refused or beyond:
+            break
+        quotas.answered(ledger, create.hold, subject, None)
+        _permit(ledger, create.hold, permit_of(create.hold))
+        expected[create.slot] = (create.hold, now + EXPECTED_FOR)
+        yield from _writes(ledger, (create,))
+    changes = {"refused": refused, "beyond": beyond, "taken": decision.memory.taken}
+    remember_objects(ledger, whole, expected=expected, **changes)
+    yield from _writes(ledger, decision.update)
+    if not (gone or decision.make or decision.update):
+        remember_headroom(ledger, whole, objects=begun_anew(ledger.slots.memory[whole].objects))
+    standing = members(ledger, headroom).values()
+    remember_objects(ledger, whole, updated=sum(is_current(headroom, hold) for hold in standing))
+    for hold in standing:
         if (dressed := member_hold(ledger, hold)) != hold:
             ledger.see_hold(dressed)
 
 
-def _is_current(headroom: Headroom, hold: Hold) -> bool:
-    """Whether an object stands that is of the present template."""
-    objects, member = headroom.slot_objects, hold.member
-    same = objects is not None and member is not None and member.revision == objects.revision
-    return same and stands(hold)
+def _refused_by_quota(
+    ledger: Ledger, wanted: Hold | Headroom, subject: Subject, now: datetime, counted: bool = True
+) -> str:
+    """Why a quota leaves no room for an object; one that is not refused is `counted` at once."""
+    over = quotas.refusal(ledger, wanted, now)
+    if over is not None or counted:
+        quotas.answered(ledger, wanted, subject, over)
+    return over.why if over is not None else ""
 
 
 def is_free(ledger: Ledger, sequence: Sequence) -> bool:
     """Whether nothing is being done with the subjects of a sequence."""
     return not any(map(ledger.agenda.busy, sequence.subjects))
-
-
-def _changes(ledger: Ledger, headroom: Headroom, now: datetime) -> Iterator[Sequence | SlotRefusal]:
-    """What brings the objects in line with the wish; a refusal says why some are not made."""
-    objects, memory = headroom.slot_objects, ledger.slots.memory[headroom.parent.whole]
-    if objects is None or memory.wished.frozen or headroom.paused:
-        return
-    present, known = members(ledger, headroom), memory.objects
-    for hold, until in known.expected.values():
-        if now >= until and hold.parent.identity not in ledger.holds:
-            _permit(ledger, hold, None)  # It was made, and never came.
-    expected = {
-        slot: each for slot, each in known.expected.items() if slot not in present and now < each[1]
-    }
-    taken = tuple(
-        slot
-        for slot in known.taken  # A stranger that goes leaves its name to us.
-        if str(object_of(objects, headroom.parent, slot)) in ledger.holds
-    )
-    there = {**present, **{slot: hold for slot, (hold, _) in expected.items()}}
-    wanted = changes(headroom, memory.wished, there, taken)
-    for hold in wanted.dismiss:
-        yield from _dismiss(ledger, hold)
-    for made in _make(ledger, headroom, wanted.make, now):
-        if isinstance(made, SlotRefusal):
-            yield made
-        else:
-            expected[made.slot] = (made.hold, now + EXPECTED_FOR)
-            yield _write(made)
-    remember_objects(ledger, headroom.parent.whole, expected=expected, taken=taken)
-    for slot, hold in present.items():
-        if stands(hold) and not _is_current(headroom, hold):
-            yield _write(CreateSlotObject(hold, headroom.parent, slot, objects))
 
 
 def refused(ledger: Ledger, action: CreateSlotObject, outcome: Outcome) -> None:
@@ -181,52 +152,16 @@ def arrived(ledger: Ledger, whole: str, slot: str) -> bool:
     return True
 
 
-def _make(
-    ledger: Ledger,
-    headroom: Headroom,
-    makings: tuple[Making, ...],
-    now: datetime,
-) -> Iterator[CreateSlotObject | SlotRefusal]:
-    subject, objects = headroom_subject(headroom.parent), headroom.slot_objects
-    if objects is None or (headroom.closes is not None and now >= headroom.closes):
-        return
-    if makings:
-        over = quotas.refusal(ledger, headroom, now)
-        quotas.answered(ledger, headroom, subject, over)
-        if over is not None:
-            yield SlotRefusal(over.why)
-            return
-    for making in makings:
-        parent = object_of(objects, headroom.parent, making.slot)
-        hold = replace(making.wished, parent=parent, labels=objects.labels, tenure=objects.tenure)
-        over = quotas.refusal(ledger, hold, now)
-        if over is not None:
-            quotas.answered(ledger, hold, subject, over)
-            yield SlotRefusal(over.why)
-            return
-        why = _beyond_limit(ledger, hold)
-        if why:
-            ledger.agenda.wait(subject, on=Awaited(Change.USAGE, hold.home))
-            yield SlotRefusal(why, by_limit=True)
-            return
-        quotas.answered(ledger, hold, subject, None)
-        _permit(ledger, hold, permit_of(hold))
-        yield CreateSlotObject(hold, headroom.parent, making.slot, objects)
-
-
-def _beyond_limit(ledger: Ledger, hold: Hold) -> str:
-    others = used_by_others(ledger.usage, hold.home, hold.parent.identity)
-    permit = ledger.memory[hold.parent.identity].permit
-    return beyond_limit(hold, permit, limits_of(ledger, hold.home), others)
-
-
 def _permit(ledger: Ledger, hold: Hold, permit: Permit | None) -> None:
     """The object of a slot counts before it is seen, and no more if it does not come."""
     remember(ledger, hold, replace(ledger.memory[hold.parent.identity], permit=permit))
 
 
-def _write(write: CreateSlotObject) -> Sequence:
-    return Sequence(Work.OBJECT, (hold_subject(write.hold.parent, Topic.OBJECT),), ((write,),))
+def _writes(ledger: Ledger, writes: Iterable[CreateSlotObject]) -> Iterator[Sequence]:
+    for write in writes:
+        subject = hold_subject(write.hold.parent, Topic.OBJECT)
+        if not ledger.agenda.busy(subject):
+            yield Sequence(Work.OBJECT, (subject,), ((write,),))
 
 
 def _dismiss(ledger: Ledger, hold: Hold) -> Iterator[Sequence]:

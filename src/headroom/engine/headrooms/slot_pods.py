@@ -14,7 +14,6 @@ from headroom.core.hold_state.memory import SlotState
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.objects import Pod
-from headroom.core.subjects import Awaited, Change, headroom_subject
 from headroom.engine.ledger import Ledger
 from headroom.engine.memories import file_hold
 from headroom.engine.observation.owners import knows
@@ -135,12 +134,16 @@ def _counted(ledger: Ledger, headroom: Headroom, counts: HeadroomStatus) -> Head
     That is so after a restart of the operator: nobody can say which slots there should be, but
     guardians from before stand, and are left alone.
     """
-    whole, wished = headroom.parent.whole, ledger.slots.memory[headroom.parent.whole].wished
-    if not wished.frozen or ledger.hold_index.of(By.SLOT, whole):
+    whole = headroom.parent.whole
+    if not unknown_by_name(ledger, whole):
         return counts
-    pods = list(ledger.having(By.SLOT_GUARDIAN, whole))
-    if pods:  # It is looked at again when one of them goes.
-        gone = Awaited(Change.GUARDIAN_GONE, whole)
-        ledger.agenda.wait(headroom_subject(headroom.parent), on=gone)
+    pods = ledger.having(By.SLOT_GUARDIAN, whole)
     held = sum(bool(pod.node) and stands_for(headroom, pod) for pod in pods)
+    wished = ledger.slots.memory[whole].wished
     return replace(counts, held=held, pending=max(0, wished.count - held))
+
+
+def unknown_by_name(ledger: Ledger, whole: str) -> bool:
+    """Whether the wish of a headroom is frozen, and no slot of it is known."""
+    frozen = ledger.slots.memory[whole].wished.frozen
+    return frozen and not ledger.hold_index.of(By.SLOT, whole)
