@@ -83,24 +83,19 @@ def render(action: actions.Action, image: str = PAUSE_IMAGE) -> Write:
             return _move_latch(action)
         case actions.Nominate():
             return _nominate(action)
-        case actions.DeletePod():
-            options = delete_options(action.uid, action.version, gracePeriodSeconds=0)
-            return _pod_write("delete", action.key, options)
+        case actions.DeletePod() | actions.EndPod():
+            return _delete_pod(action)
         case actions.MarkPreempted():
             return _condition(action, "DisruptionTarget", "True", "PreemptionByScheduler")
-        case actions.EndPod():
-            return _pod_write("delete", action.key, delete_options(action.uid))
         case actions.Ungate():
             return _ungate(action)
         case actions.LabelPod():
-            label = {action.label: action.value}
-            return _patch_pod(action, {"metadata": {**_with_uid(action.uid), "labels": label}})
+            return _patch_metadata(action, labels={action.label: action.value})
         case actions.Bind():
             return _bind(action)
         case actions.ClaimInPlace():
             beside = {CLAIMED_BESIDE_ANNOTATION: beside_text(action.beside)}
-            claim = {**_claim(action.claimed), **beside}
-            return _patch_pod(action, {"metadata": {**_with_uid(action.uid), "annotations": claim}})
+            return _patch_metadata(action, annotations={**_claim(action.claimed), **beside})
         case actions.Disclaim():
             return _disclaim(action)
         case actions.MarkUnschedulable():
@@ -178,6 +173,18 @@ def _patch_pod(
 ) -> Write:
     manner = {"content_type": content_type, "guarded": bool(action.uid)}
     return _pod_write("patch", action.key, body, subresource, **manner)
+
+
+def _patch_metadata(action: actions.LabelPod | actions.ClaimInPlace, **parts: Json) -> Write:
+    return _patch_pod(action, {"metadata": {**_with_uid(action.uid), **parts}})
+
+
+def _delete_pod(action: actions.DeletePod | actions.EndPod) -> Write:
+    """Delete a pod of ours at once, and a pod that gives way with its own grace."""
+    options = delete_options(action.uid)
+    if isinstance(action, actions.DeletePod):
+        options = delete_options(action.uid, action.version, gracePeriodSeconds=0)
+    return _pod_write("delete", action.key, options)
 
 
 def _pod_write(
