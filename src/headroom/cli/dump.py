@@ -37,27 +37,23 @@ def dump(
     """Write all that the other verbs read, for their --from."""
     from headroom.cli.source import WATCHED, Where, look_in, read_world
     from headroom.core.names import API_VERSION
-    from headroom.wire.kinds import (
-        AUTOSCALERS,
-        BUDGETS,
-        CSI_NODES,
-        EVENTS,
-        PRIORITY_CLASSES,
-        RESOURCE_QUOTAS,
-        STORAGE_CLASSES,
-        VOLUME_CLAIMS,
-        VOLUMES,
-        WORKLOADS,
-    )
+    from headroom.wire import kinds
     from headroom.wire.times import format_time
 
-    storage = (VOLUME_CLAIMS, VOLUMES, STORAGE_CLASSES, CSI_NODES)
-    cluster = (*WORKLOADS, AUTOSCALERS, PRIORITY_CLASSES, BUDGETS, RESOURCE_QUOTAS, *storage)
+    storage = (kinds.VOLUME_CLAIMS, kinds.VOLUMES, kinds.STORAGE_CLASSES, kinds.CSI_NODES)
+    cluster = (
+        *kinds.WORKLOADS,
+        kinds.AUTOSCALERS,
+        kinds.PRIORITY_CLASSES,
+        kinds.BUDGETS,
+        kinds.RESOURCE_QUOTAS,
+        *storage,
+    )
     access = (str(kubeconfig or ""), context)
     where = Where(
         tuple(source or ()),
         *access,
-        kinds=(*WATCHED, *cluster, EVENTS),
+        kinds=(*WATCHED, *cluster, kinds.EVENTS),
         dialects=tuple(dialect or ()),
         namespace=look_in(access, "", source),
     )

@@ -17,6 +17,7 @@ from headroom.cli.options import (
     ReservationTaints,
     What,
     option,
+    policy_of,
     setting,
 )
 from headroom.cli.output import OutputFormat, document, put, say
@@ -48,17 +49,14 @@ def explain(
     from headroom.cli.views.answers import as_document
     from headroom.cli.views.lookup import explanation_of, look_at
     from headroom.cli.views.prose import prose
-    from headroom.core.policy import Policy
 
     wanted = subject(what or (), EXPLAINED)
     if node and wanted[0] not in ("headroom", "order", "capacitybuffer"):
         raise Misuse("--node goes with a headroom, an order or a buffer only")
     access = (str(kubeconfig or ""), context)
     where = look_at(wanted, access, namespace, source, dialect)
-    policy = Policy(
-        across_namespaces=allow_cross_namespace_owners,
-        cluster_preallocation=allow_cluster_preallocation,
-        taints_bind_all=reservation_taints_for_all,
+    policy = policy_of(
+        allow_cross_namespace_owners, allow_cluster_preallocation, reservation_taints_for_all
     )
     told = explanation_of(read_world(where), wanted, where.namespace, policy, node)
     if output is not OutputFormat.TABLE:

@@ -56,6 +56,7 @@ a_namespace = checked("--namespace", namespace_problem)
 
 
 if TYPE_CHECKING:
+    from headroom.core.policy import Policy
     from headroom.core.quotas.namespaces import NamespaceLimits as Limits
 
 Kubeconfig = Annotated[
@@ -191,6 +192,20 @@ def read_limits(text: str) -> Limits:
         return parse_limits(text)
     except LimitsError as trouble:
         raise Misuse(f"{FLAG}: {trouble}", "as in slots=10,cpu=8,locked=no") from trouble
+
+
+def policy_of(
+    across_namespaces: bool, preallocation: bool, taints_for_all: bool, limits: str = ""
+) -> Policy:
+    """The operator's policy, as far as the flags of several commands decide it."""
+    from headroom.core.policy import Policy
+
+    return Policy(
+        across_namespaces=across_namespaces,
+        cluster_preallocation=preallocation,
+        taints_bind_all=taints_for_all,
+        namespace_limits=read_limits(limits),
+    )
 
 
 def read_namespaces(text: str) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,7 +20,7 @@ from headroom.cli.options import (
     PauseImage,
     ReservationTaints,
     a_namespace,
-    read_limits,
+    policy_of,
     read_namespaces,
     setting,
 )
@@ -150,7 +151,6 @@ def run(
 ) -> None:
     """Run the operator until it is told to stop; prints `ready` once it is synced and leads."""
     from headroom.cli.serve import ServeSettings, start
-    from headroom.core.policy import Policy
     from headroom.kube.kubeconfig import find_access
     from headroom.runtime.logs import configure
 
@@ -159,19 +159,19 @@ def run(
         *(proactive_scaleup_profile, proactive_scaleup_requests, proactive_scaleup_namespace),
     )
     ahead, names = proactive.read_with(flags, dialect or ())
+    policy = policy_of(
+        allow_cross_namespace_owners,
+        allow_cluster_preallocation,
+        reservation_taints_for_all,
+        namespace_limits,
+    )
     settings = ServeSettings(
         namespace=namespace,
         http=_address("--http", http),
         prices=read_prices(price, price_file, pool_label),
         probes=_address("--probes", probes),
         namespaces=read_namespaces(namespaces),
-        policy=Policy(
-            across_namespaces=allow_cross_namespace_owners,
-            cluster_preallocation=allow_cluster_preallocation,
-            taints_bind_all=reservation_taints_for_all,
-            most_slots=most_slots,
-            namespace_limits=read_limits(namespace_limits),
-        ),
+        policy=replace(policy, most_slots=most_slots),
         node_overhead=node_overhead.decided,
         speech=chosen(names, mountpoint_names, pause_image),
         ahead=ahead,

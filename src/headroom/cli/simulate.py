@@ -23,7 +23,7 @@ from headroom.cli.options import (
     Output,
     ReservationTaints,
     option,
-    read_limits,
+    policy_of,
 )
 from headroom.cli.output import OutputFormat, put, put_document, say
 from headroom.cli.pages.flags import NOT_SHOWN, Html, JournalFile, Serve, ShownFlags, Svg
@@ -82,7 +82,6 @@ def simulate(
     from headroom.cli.embedded import with_placeholders
     from headroom.cli.formats.progress import waiting
     from headroom.cli.playback.dialect_detection import dialects_in, once
-    from headroom.core.policy import Policy
     from headroom.sim.scenarios.loader import load_scenario
     from headroom.wire.yamls.documents import read_text
 
@@ -96,11 +95,11 @@ def simulate(
         speech = chosen((*names, *dialects_in(files, read)), mountpoint_names)
         scenario = adjusted(load_scenario(files, speech, strict, read), until, seed, start)
     scenario = with_placeholders(scenario, ahead)
-    policy = Policy(
-        across_namespaces=allow_cross_namespace_owners,
-        cluster_preallocation=allow_cluster_preallocation,
-        taints_bind_all=reservation_taints_for_all,
-        namespace_limits=read_limits(namespace_limits),
+    policy = policy_of(
+        allow_cross_namespace_owners,
+        allow_cluster_preallocation,
+        reservation_taints_for_all,
+        namespace_limits,
     )
     result = _played(scenario, speech, policy, ShownFlags(serve, html, svg, journal))
     if result is not None:

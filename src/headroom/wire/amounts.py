@@ -1,6 +1,6 @@
 """Lists of resources in JSON (`{"cpu": "500m"}`) as exact amounts, and what a container asks for.
 
-How an amount is read and printed is `core.amounts`; here are the paths of what is wrong.
+`core.amounts` parses and formats amounts; this module adds the path of the field to errors.
 """
 
 from __future__ import annotations

@@ -15,24 +15,8 @@ from msgspec import Raw, field
 
 from headroom.core.objects import Key
 from headroom.ports import Thing
+from headroom.wire import kinds
 from headroom.wire.errors import DecodeError
-from headroom.wire.kinds import (
-    AUTOSCALERS,
-    BUDGETS,
-    CSI_NODES,
-    HEADROOMS,
-    HOLDS,
-    NAMESPACES,
-    NODES,
-    PODS,
-    RESOURCE_QUOTAS,
-    SLOT_SETS,
-    STORAGE_CLASSES,
-    VOLUME_CLAIMS,
-    VOLUMES,
-    WORKLOADS,
-    Resource,
-)
 from headroom.wire.objects.budgets import decode_budget
 from headroom.wire.objects.headrooms import decode_headroom
 from headroom.wire.objects.holds import decode_hold
@@ -114,22 +98,22 @@ _read_bookmark = Reader(_Bookmark)
 _read_status = Reader(_Status)
 
 Decode = Callable[[bytes | Raw], Thing]
-DecodeThing = Callable[[Resource, bytes | Raw], Thing]
-DECODERS: dict[Resource, Decode] = {
-    PODS: decode_pod,
-    NODES: decode_node,
-    NAMESPACES: decode_namespace,
-    HOLDS: decode_hold,
-    HEADROOMS: decode_headroom,
-    **{resource: partial(decode_workload, kind=resource.kind) for resource in WORKLOADS},
-    VOLUME_CLAIMS: decode_claim,
-    VOLUMES: decode_volume,
-    STORAGE_CLASSES: decode_storage_class,
-    CSI_NODES: decode_node_drivers,
-    RESOURCE_QUOTAS: decode_resource_quota,
-    BUDGETS: decode_budget,
-    SLOT_SETS: decode_slot_set,
-    AUTOSCALERS: decode_autoscaler,
+DecodeThing = Callable[[kinds.Resource, bytes | Raw], Thing]
+DECODERS: dict[kinds.Resource, Decode] = {
+    kinds.PODS: decode_pod,
+    kinds.NODES: decode_node,
+    kinds.NAMESPACES: decode_namespace,
+    kinds.HOLDS: decode_hold,
+    kinds.HEADROOMS: decode_headroom,
+    **{resource: partial(decode_workload, kind=resource.kind) for resource in kinds.WORKLOADS},
+    kinds.VOLUME_CLAIMS: decode_claim,
+    kinds.VOLUMES: decode_volume,
+    kinds.STORAGE_CLASSES: decode_storage_class,
+    kinds.CSI_NODES: decode_node_drivers,
+    kinds.RESOURCE_QUOTAS: decode_resource_quota,
+    kinds.BUDGETS: decode_budget,
+    kinds.SLOT_SETS: decode_slot_set,
+    kinds.AUTOSCALERS: decode_autoscaler,
 }
 
 
@@ -164,17 +148,17 @@ class WatchEvent:
     uid: str = ""
 
 
-def decode_thing(resource: Resource, data: bytes | Raw) -> Thing:
+def decode_thing(resource: kinds.Resource, data: bytes | Raw) -> Thing:
     """Read one object of a kind that we watch."""
     return contained(resource.kind, data, DECODERS[resource])
 
 
-def thing_from(resource: Resource, thing: Mapping[str, Any]) -> Thing:
+def thing_from(resource: kinds.Resource, thing: Mapping[str, Any]) -> Thing:
     """Read one object of a kind that we watch, held as plain dicts."""
     return decode_thing(resource, to_text(resource.kind, thing))
 
 
-def cut_list(resource: Resource, data: bytes) -> RawPage:
+def cut_list(resource: kinds.Resource, data: bytes) -> RawPage:
     """Cut one page of a list into its objects; DecodeError if the page itself makes no sense."""
     try:
         body = _read_list(data)
@@ -190,7 +174,7 @@ def cut_list(resource: Resource, data: bytes) -> RawPage:
 
 
 def decode_item(
-    resource: Resource, raw: bytes | Raw, decode: DecodeThing = decode_thing
+    resource: kinds.Resource, raw: bytes | Raw, decode: DecodeThing = decode_thing
 ) -> Thing | DecodeError:
     """Read one object of a page, or say why it cannot be read."""
     try:
@@ -199,7 +183,9 @@ def decode_item(
         return error
 
 
-def decode_watch(resource: Resource, line: bytes, decode: DecodeThing = decode_thing) -> WatchEvent:
+def decode_watch(
+    resource: kinds.Resource, line: bytes, decode: DecodeThing = decode_thing
+) -> WatchEvent:
     """Read one line of a watch; DecodeError only if the line itself makes no sense."""
     try:
         event = _read_line(line)

@@ -1,9 +1,9 @@
-"""A dialect: what it takes to serve another system's own objects, as data.
+"""A dialect: everything that is needed to serve the objects of another system, as data.
 
-Its decoders turn foreign objects into the core nouns (Hold, Headroom, Quota), so that everything
-that decides knows nothing of it; rules of the other system are parts of these values, behind
-protocols of the core. Its `render` spells the few actions about foreign objects. Dialects are made
-in `headroom.dialects` and switched on by name; adapters are handed the ones that are on.
+Its decoders convert foreign objects to values of core (Hold, Headroom, Quota), so that the code
+that decides does not know the dialect. Rules of the other system are parts of these values, behind
+protocols of core. Its `render` builds the requests for actions about foreign objects. Dialects are
+defined in `headroom.dialects` and enabled by name; the adapters get the enabled ones.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DressPod = Callable[[Pod], Pod]
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """Somebody else who serves the same objects: a Lease that is held, in any namespace."""
+    """Another controller of the same objects; it holds this Lease, in any namespace."""
 
     lease: str
     who: str
@@ -60,16 +60,16 @@ class Dialect:
     owner_labels: tuple[str, ...] = ()  # labels that it writes on owners
     catalogue: Callable[[Catalogue], Catalogue] | None = None
     rivals: tuple[Rival, ...] = ()
-    reads: Mapping[Resource, Decode] = field(default_factory=dict)  # our own kinds, its own way
+    reads: Mapping[Resource, Decode] = field(default_factory=dict)  # decoders for our own kinds
     follows: tuple[Resource, ...] = ()  # Kubernetes' kinds that it needs to see
     classes: tuple[dict[str, Any], ...] = ()  # PriorityClasses that it needs
     guardian_classes: tuple[str, ...] = ()  # those of them that guardians have
     headrooms: tuple[tuple[str, str], ...] = ()  # ours to write: namespace (empty: our own), name
-    namespaces: tuple[str, ...] = ()  # where it keeps pods of ours, besides those that are served
+    namespaces: tuple[str, ...] = ()  # where guardians live, besides those that are served
     confined: tuple[Confined, ...] = ()  # what of its kinds the operator may write
-    objects: tuple[dict[str, Any], ...] = ()  # what else has to stand, in this order
-    flags: tuple[str, ...] = ()  # those of `headroom run` by which it is as it is
-    dress: Dress | None = None  # what more it reads in Headrooms of ours
+    objects: tuple[dict[str, Any], ...] = ()  # further objects that it needs, in this order
+    flags: tuple[str, ...] = ()  # flags of `headroom run` that configure it
+    dress: Dress | None = None  # adds what it reads in our Headrooms
     dress_pod: DressPod | None = None  # what it reads in the labels and annotations of pods
 
     @property

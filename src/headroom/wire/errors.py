@@ -1,4 +1,4 @@
-"""The one error of this package: text from a cluster or a file that is not what its kind says.
+"""The error of this package: an object from a cluster or a file that cannot be decoded.
 
 It names the object and the path inside it. Readers of a stream catch it per object and go on: one
 odd object must never hide the others.

@@ -1,4 +1,4 @@
-"""core/v1 Events: what we tell about objects, with repeats counted up instead of piled up.
+"""core/v1 Events about objects; a repeated event increases a count and creates no new object.
 
 `event_create` renders one Tell; an `EventRecorder`, one per adapter, remembers the latest ones
 (bounded) and turns a repeat into a patch of the event that is there already.

@@ -1,8 +1,8 @@
-"""What the operator understands and says: our own kinds, and those of the dialects that are on.
+"""The decoders and requests of all kinds: our own kinds, and those of the enabled dialects.
 
-Adapters are handed one `KindCodecs` and ask it instead of the tables of `decode`, `render` and
-`kinds`; `NATIVE` is the one without dialects. A dialect is asked first how an action about its
-objects is spelled, and what it leaves to us is spelled as ever.
+Adapters get one `KindCodecs` and use it instead of the tables of `decode`, `render` and `kinds`;
+`NATIVE` is the one without dialects. A dialect renders the actions about its own objects, and
+`render` all others.
 """
 
 from __future__ import annotations

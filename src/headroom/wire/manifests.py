@@ -78,17 +78,12 @@ def install_objects(installation: Installation) -> list[Json]:
         disruption_budget(program),
         network_policy(program, (METRICS_PORT,) if installation.metrics else ()),
         *(policy_objects(speech.asks, namespace) if installation.policy else ()),
-        *(_webhook(installation) if installation.webhook else ()),
+        *(
+            webhook_objects(installation.image, namespace, speech, metrics=installation.metrics)
+            if installation.webhook
+            else ()
+        ),
     ]
-
-
-def _webhook(installation: Installation) -> list[Json]:
-    return webhook_objects(
-        installation.image,
-        installation.namespace,
-        installation.speech,
-        metrics=installation.metrics,
-    )
 
 
 def everything_installed(installation: Installation, every: KindCodecs = NATIVE) -> list[Json]:

@@ -1,7 +1,7 @@
-"""Changes of an object that is watched, sure to meet the very object that was meant.
+"""Writes that change or delete exactly the object that is meant.
 
-Its uid is tested in the request itself, and its version where we go by what we saw of it: an object
-made anew under the old name, or changed meanwhile, is not touched.
+The request tests the uid, and also the version if the write depends on what was read. So an object
+that was created again under the same name, or was changed meanwhile, is not touched.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a refused write means, for both clusters: the API server's no as one of core's Outcomes.
+"""What a refused write means, for both clusters: the API server's refusal as an Outcome of core.
 
 The rules were checked against a real API server (tests/contract). A 409 on creation means that
 the name is taken; any other 409, and a 422 on a write that names its object by uid or by a JSON

@@ -5,15 +5,7 @@
 
 from __future__ import annotations
 
-from headroom.wire.installed_kinds import (
-    ACCOUNTS,
-    CLUSTER_ROLE_BINDINGS,
-    CLUSTER_ROLES,
-    LABELS,
-    RBAC,
-    ROLE_BINDINGS,
-    ROLES,
-)
+from headroom.wire import installed_kinds as kinds
 from headroom.wire.kinds import Json
 
 READ = ("get", "list", "watch")
@@ -32,16 +24,18 @@ def named(
 
 
 def account(name: str, namespace: str) -> Json:
-    return ACCOUNTS.new({"name": name, "namespace": namespace, "labels": LABELS})
+    return kinds.ACCOUNTS.new({"name": name, "namespace": namespace, "labels": kinds.LABELS})
 
 
 def cluster_role(name: str, rules: list[Json], labels: dict[str, str] | None = None) -> Json:
-    metadata = {"name": name, "labels": {**LABELS, **(labels or {})}}
-    return CLUSTER_ROLES.new(metadata, rules=rules)
+    metadata = {"name": name, "labels": {**kinds.LABELS, **(labels or {})}}
+    return kinds.CLUSTER_ROLES.new(metadata, rules=rules)
 
 
 def role(name: str, namespace: str, rules: list[Json]) -> Json:
-    return ROLES.new({"name": name, "namespace": namespace, "labels": LABELS}, rules=rules)
+    return kinds.ROLES.new(
+        {"name": name, "namespace": namespace, "labels": kinds.LABELS}, rules=rules
+    )
 
 
 def binding(name: str, kind: str, namespace: str, there: str = "", to: str = "") -> Json:
@@ -50,13 +44,13 @@ def binding(name: str, kind: str, namespace: str, there: str = "", to: str = "")
     A Role is one of that namespace, or of the one named by `there`. The account is `to`, or the
     one with the name of the role.
     """
-    metadata: Json = {"name": name, "labels": LABELS}
-    bindings = CLUSTER_ROLE_BINDINGS
+    metadata: Json = {"name": name, "labels": kinds.LABELS}
+    bindings = kinds.CLUSTER_ROLE_BINDINGS
     if kind == "Role":
         metadata["namespace"] = there or namespace
-        bindings = ROLE_BINDINGS
+        bindings = kinds.ROLE_BINDINGS
     return bindings.new(
         metadata,
-        roleRef={"apiGroup": RBAC, "kind": kind, "name": name},
-        subjects=[{"kind": ACCOUNTS.kind, "name": to or name, "namespace": namespace}],
+        roleRef={"apiGroup": kinds.RBAC, "kind": kind, "name": name},
+        subjects=[{"kind": kinds.ACCOUNTS.kind, "name": to or name, "namespace": namespace}],
     )

@@ -10,36 +10,7 @@ from typing import Any, assert_never
 
 import msgspec
 
-from headroom.core.actions import (
-    Action,
-    Bind,
-    ClaimInPlace,
-    CreateFence,
-    CreateGuardian,
-    CreateLatch,
-    CreateSlotObject,
-    CreateSlotSet,
-    DeleteObject,
-    DeletePod,
-    Disclaim,
-    EndPod,
-    LabelPod,
-    MarkPreempted,
-    MarkUnschedulable,
-    MoveLatch,
-    Nominate,
-    PromiseVolume,
-    RestoreObject,
-    SelectNode,
-    SetFinalizers,
-    Tell,
-    Ungate,
-    WriteHeadroomStatus,
-    WriteHoldStatus,
-    WriteIndex,
-    WriteOverhead,
-    WriteQuotaStatus,
-)
+from headroom.core import actions
 from headroom.core.allocation import beside_text
 from headroom.core.names import (
     CLAIMED_ANNOTATION,
@@ -88,78 +59,84 @@ _CLAIM = (
     *(CLAIMED_SLOT_ANNOTATION, CLAIMED_BESIDE_ANNOTATION),
 )
 PodPatch = (
-    MoveLatch | Nominate | LabelPod | ClaimInPlace | Disclaim | MarkUnschedulable | MarkPreempted
+    actions.MoveLatch
+    | actions.Nominate
+    | actions.LabelPod
+    | actions.ClaimInPlace
+    | actions.Disclaim
+    | actions.MarkUnschedulable
+    | actions.MarkPreempted
 )
 
 
-def render(action: Action, image: str = PAUSE_IMAGE) -> Write:
+def render(action: actions.Action, image: str = PAUSE_IMAGE) -> Write:
     """Turn an action into the request that does it; `image` is what our pods run."""
     match action:
-        case CreateGuardian():
+        case actions.CreateGuardian():
             body = guardian_json(action, image)
             return Write("create", PODS, action.hold.guardian_namespace, "", body)
-        case CreateLatch():
+        case actions.CreateLatch():
             return Write("create", PODS, action.key.namespace, "", latch_json(action, image))
-        case CreateFence():
+        case actions.CreateFence():
             return Write("create", PODS, action.key.namespace, "", fence_json(action, image))
-        case MoveLatch():
+        case actions.MoveLatch():
             return _move_latch(action)
-        case Nominate():
+        case actions.Nominate():
             return _nominate(action)
-        case DeletePod():
-            options = delete_options(action.uid, action.version, gracePeriodSeconds=0)
-            return _pod_write("delete", action.key, options)
-        case MarkPreempted():
+        case actions.DeletePod() | actions.EndPod():
+            return _delete_pod(action)
+        case actions.MarkPreempted():
             return _condition(action, "DisruptionTarget", "True", "PreemptionByScheduler")
-        case EndPod():
-            return _pod_write("delete", action.key, delete_options(action.uid))
-        case Ungate():
+        case actions.Ungate():
             return _ungate(action)
-        case LabelPod():
-            label = {action.label: action.value}
-            return _patch_pod(action, {"metadata": {**_with_uid(action.uid), "labels": label}})
-        case Bind():
+        case actions.LabelPod():
+            return _patch_metadata(action, labels={action.label: action.value})
+        case actions.Bind():
             return _bind(action)
-        case ClaimInPlace():
+        case actions.ClaimInPlace():
             beside = {CLAIMED_BESIDE_ANNOTATION: beside_text(action.beside)}
-            claim = {**_claim(action.claimed), **beside}
-            return _patch_pod(action, {"metadata": {**_with_uid(action.uid), "annotations": claim}})
-        case Disclaim():
+            return _patch_metadata(action, annotations={**_claim(action.claimed), **beside})
+        case actions.Disclaim():
             return _disclaim(action)
-        case MarkUnschedulable():
+        case actions.MarkUnschedulable():
             return _condition(action, "PodScheduled", "False", action.reason)
-        case SelectNode() | PromiseVolume():
+        case actions.SelectNode() | actions.PromiseVolume():
             return volume_write(action)
-        case WriteHoldStatus():
+        case actions.WriteHoldStatus():
             status = HOLD_STATUS.write(action.status)
             return whole_status(_resource(action.parent), action.parent, status, action.version)
-        case WriteHeadroomStatus():
+        case actions.WriteHeadroomStatus():
             shown = HEADROOM_STATUS.write(action.status)
             return whole_status(_resource(action.parent), action.parent, shown)
-        case DeleteObject(parent) if find_kind(parent.api_version, parent.kind) == HOLDS:
+        case actions.DeleteObject(parent) if find_kind(parent.api_version, parent.kind) == HOLDS:
             return deletion(_resource(parent), parent)
-        case RestoreObject(parent, raw):
+        case actions.RestoreObject(parent, raw):
             made = msgspec.json.decode(raw)
             return Write("create", _resource(parent), parent.namespace, "", made)
-        case CreateSlotObject() | DeleteObject() | SetFinalizers() | WriteQuotaStatus():
+        case (
+            actions.CreateSlotObject()
+            | actions.DeleteObject()
+            | actions.SetFinalizers()
+            | actions.WriteQuotaStatus()
+        ):
             raise LookupError(f"no dialect that is on renders {action!r}")
-        case Tell():
+        case actions.Tell():
             return event_create(action)
-        case WriteIndex():
+        case actions.WriteIndex():
             return _write_index(action)
-        case WriteOverhead() | CreateSlotSet():
+        case actions.WriteOverhead() | actions.CreateSlotSet():
             return companion_write(action, image)
         case _:
             assert_never(action)
 
 
-def _move_latch(action: MoveLatch) -> Write:
+def _move_latch(action: actions.MoveLatch) -> Write:
     metadata = {**_with_uid(action.uid), **latch_metadata(action)}
     body: Json = {"metadata": metadata, "status": {"nominatedNodeName": action.node}}
     return _patch_pod(action, body, "status")
 
 
-def _nominate(action: Nominate) -> Write:
+def _nominate(action: actions.Nominate) -> Write:
     metadata = _with_uid(action.uid)
     if action.claimed is not None:
         metadata |= {"annotations": _claim(action.claimed), "labels": {PASS_LABEL: "true"}}
@@ -169,7 +146,7 @@ def _nominate(action: Nominate) -> Write:
     return _patch_pod(action, body, "status")
 
 
-def _disclaim(action: Disclaim) -> Write:
+def _disclaim(action: actions.Disclaim) -> Write:
     told: Json = {"annotations": dict.fromkeys(_CLAIM), "labels": {PASS_LABEL: None}}
     body: Json = {"metadata": {**_with_uid(action.uid), **told}}
     if not action.nominated:
@@ -179,7 +156,7 @@ def _disclaim(action: Disclaim) -> Write:
 
 
 def _condition(
-    action: MarkUnschedulable | MarkPreempted, kind: str, status: str, reason: str
+    action: actions.MarkUnschedulable | actions.MarkPreempted, kind: str, status: str, reason: str
 ) -> Write:
     since = format_time(action.at)
     told = {"type": kind, "status": status, "reason": reason, "message": action.message}
@@ -198,13 +175,25 @@ def _patch_pod(
     return _pod_write("patch", action.key, body, subresource, **manner)
 
 
+def _patch_metadata(action: actions.LabelPod | actions.ClaimInPlace, **parts: Json) -> Write:
+    return _patch_pod(action, {"metadata": {**_with_uid(action.uid), **parts}})
+
+
+def _delete_pod(action: actions.DeletePod | actions.EndPod) -> Write:
+    """Delete a pod of ours at once, and a pod that gives way with its own grace."""
+    options = delete_options(action.uid)
+    if isinstance(action, actions.DeletePod):
+        options = delete_options(action.uid, action.version, gracePeriodSeconds=0)
+    return _pod_write("delete", action.key, options)
+
+
 def _pod_write(
     verb: Verb, key: Key, body: Json | list[Json], subresource: str = "", **more: Any
 ) -> Write:
     return Write(verb, PODS, key.namespace, key.name, body, subresource, **more)
 
 
-def _ungate(action: Ungate) -> Write:
+def _ungate(action: actions.Ungate) -> Write:
     gate = f"/spec/schedulingGates/{action.index}"
     tests = [{"op": "test", "path": f"{gate}/name", "value": action.gate}]
     if action.uid:
@@ -213,7 +202,7 @@ def _ungate(action: Ungate) -> Write:
     return _pod_write("patch", action.key, steps, content_type=JSON_PATCH, guarded=True)
 
 
-def _bind(action: Bind) -> Write:
+def _bind(action: actions.Bind) -> Write:
     key = action.key
     metadata: Json = {"name": key.name, "namespace": key.namespace, **_with_uid(action.uid)}
     if action.claimed is not None:
@@ -227,7 +216,7 @@ def _resource(parent: Parent) -> Resource:
     return find_kind(parent.api_version, parent.kind) or HOLDS
 
 
-def _write_index(action: WriteIndex) -> Write:
+def _write_index(action: actions.WriteIndex) -> Write:
     spec = {
         "keys": dict.fromkeys(sorted(action.keys), True),
         "freshUntil": format_time(action.fresh_until),
@@ -255,9 +244,9 @@ def _claim(parent: Parent) -> dict[str, str]:
     return {**claim, CLAIMED_SLOT_ANNOTATION: parent.slot} if parent.slot else claim
 
 
-def volume_write(action: SelectNode | PromiseVolume) -> Write:
+def volume_write(action: actions.SelectNode | actions.PromiseVolume) -> Write:
     """The request that chooses a claim's node, or promises a volume to a claim."""
-    if isinstance(action, SelectNode):
+    if isinstance(action, actions.SelectNode):
         metadata = {"uid": action.uid, "annotations": {SELECTED_NODE: action.node}}
         namespace, name = action.key.namespace, action.key.name
         body = {"metadata": metadata}

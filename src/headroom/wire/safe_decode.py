@@ -1,7 +1,7 @@
-"""Reading one object of many: whatever it says, no exception but a DecodeError leaves its reading.
+"""Decode one object of many: whatever it contains, the only exception is a DecodeError.
 
-Every object that comes from a cluster or a file is read through here, so that one that nobody
-thought of is reported beside the others and ends no watch.
+Every object from a cluster or a file is decoded through this module, so that an unexpected object
+is reported like any other error and does not end a watch.
 """
 
 from __future__ import annotations

@@ -9,18 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from headroom.wire import policy
 from headroom.wire.admission_policies.cel import named_expressions
 from headroom.wire.installed_kinds import LABELS, REGISTRATIONS
 from headroom.wire.kinds import Json
-from headroom.wire.policy import (
-    ASKS_POLICY_NAME,
-    NEW_PODS,
-    POLICY_NAME,
-    UNPLACED,
-    asking_by,
-    opted_in,
-    where_pods_may_ask,
-)
 
 WEBHOOK_NAME = "headroom-webhook"  # of its account, roles, Secret, Service and registration
 CLAIMS_PATH = "/claims"
@@ -34,11 +26,17 @@ def registration(home: str, asks: Sequence[str] = (), url: str = "") -> Json:
     `asks` are annotations by which pods of a dialect ask for a hold. Whom to trust (`caBundle`) is
     left out: the webhook writes that itself.
     """
-    hooks = [_hook(POLICY_NAME, _address(home, url, CLAIMS_PATH), opted_in(), UNPLACED)]
+    hooks = [
+        _hook(
+            policy.POLICY_NAME, _address(home, url, CLAIMS_PATH), policy.opted_in(), policy.UNPLACED
+        )
+    ]
     if asks:
-        conditions = {**asking_by(asks), **UNPLACED}
-        where = where_pods_may_ask(home)
-        hooks.append(_hook(ASKS_POLICY_NAME, _address(home, url, ASKS_PATH), where, conditions))
+        conditions = {**policy.asking_by(asks), **policy.UNPLACED}
+        where = policy.where_pods_may_ask(home)
+        hooks.append(
+            _hook(policy.ASKS_POLICY_NAME, _address(home, url, ASKS_PATH), where, conditions)
+        )
     return REGISTRATIONS.new({"name": WEBHOOK_NAME, "labels": LABELS}, webhooks=hooks)
 
 
@@ -52,7 +50,7 @@ def _hook(name: str, client: Json, namespaces: Json, conditions: Mapping[str, st
     return {
         "name": name,
         "clientConfig": client,
-        "rules": [{**NEW_PODS, "scope": "Namespaced"}],
+        "rules": [{**policy.NEW_PODS, "scope": "Namespaced"}],
         "namespaceSelector": namespaces,
         "objectSelector": {},
         "matchConditions": named_expressions(conditions),

@@ -23,7 +23,7 @@ _METHODS: dict[Verb, str] = {"create": "POST", "patch": "PATCH", "delete": "DELE
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A request to be.
+    """A request that will be sent.
 
     `name` is empty when an object is created (its name is in the body), except for a subresource
     such as `binding`. `guarded`: the body itself says which object is meant (by uid or a JSON

@@ -40,7 +40,7 @@ class Variation:
     value: Any
 
     def __str__(self) -> str:
-        words = self.value if isinstance(self.value, str) else _flow(self.value)
+        words = self.value if isinstance(self.value, str) else json.dumps(self.value)
         return f"{self.path}={words}"
 
 
@@ -169,19 +169,14 @@ def _meant(data: dict[str, Any], kind: str, name: str) -> bool:
 
 def _changed(path: Path, text: str, changes: Sequence[Variation]) -> str:
     documents = load(text, str(path))
-    meant = [(item, change) for item in documents for change in changes if _is(item, change)]
-    if not meant:
-        return text
     data = [deepcopy(item.data) for item in documents]
+    if not any(_meant(each, change.kind, change.name) for each in data for change in changes):
+        return text
     for change in changes:
         for item in data:
             if _meant(item, change.kind, change.name):
                 _put(item, _steps(change.path), change, str(path))
     return dump_all(data)
-
-
-def _is(item: Document, change: Variation) -> bool:
-    return _meant(item.data, change.kind, change.name)
 
 
 def _put(obj: Any, steps: list[str | int], change: Variation, where: str) -> None:
@@ -200,7 +195,3 @@ def _put(obj: Any, steps: list[str | int], change: Variation, where: str) -> Non
                 obj[step] = deepcopy(change.value)
             return
         obj = obj.setdefault(step, {}) if isinstance(step, str) else obj[step]
-
-
-def _flow(value: Any) -> str:
-    return json.dumps(value)

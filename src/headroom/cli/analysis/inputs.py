@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
@@ -35,19 +35,6 @@ class ArrivalSource:
     selector: str = ""
     access: tuple[str, str] = ("", "")
     dialects: tuple[str, ...] = ()
-
-    def of(
-        self, chosen: tuple[str, str], access: tuple[str, str], dialects: Sequence[str]
-    ) -> ArrivalSource:
-        """The same for pods of a cluster, by namespace and labels."""
-        namespace, selector = chosen
-        return replace(
-            self,
-            namespace=namespace,
-            selector=selector,
-            access=access,
-            dialects=tuple(dialects),
-        )
 
     @property
     def words(self) -> str:

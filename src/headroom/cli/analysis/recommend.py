@@ -88,8 +88,8 @@ def recommend(
     from headroom.cli.analysis.inputs import ArrivalSource, question_of, read_demand
     from headroom.cli.formats.progress import waiting
 
-    given = ArrivalSource(trace, tuple(source or ()), prometheus, query, since, step)
-    given = given.of((namespace, selector), (str(kubeconfig or ""), context), dialect or ())
+    pods = (namespace, selector, (str(kubeconfig or ""), context), tuple(dialect or ()))
+    given = ArrivalSource(trace, tuple(source or ()), prometheus, query, since, step, *pods)
     given.check()
     lengths = {"--lead-time": lead_time, "--start-within": start_within, "--duration": duration}
     with waiting(f"reading {given.words}") as progress:

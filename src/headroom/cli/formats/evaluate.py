@@ -10,22 +10,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from headroom.cli.formats.jsonpath import (
-    Elements,
-    Every,
-    FieldStep,
-    Filter,
-    LiteralText,
-    Operand,
-    Part,
-    Path,
-    Range,
-    Slice,
-    Step,
-)
+from headroom.cli.formats import jsonpath
 
 
-def found_by(path: Path, value: Any, root: Any) -> list[Any]:
+def found_by(path: jsonpath.Path, value: Any, root: Any) -> list[Any]:
     """Every value that a path leads to, in order."""
     values = [root if path.from_root else value]
     for step in path.steps:
@@ -33,7 +21,7 @@ def found_by(path: Path, value: Any, root: Any) -> list[Any]:
     return values
 
 
-def filled_in(parts: Sequence[Part], value: Any, root: Any) -> str:
+def filled_in(parts: Sequence[jsonpath.Part], value: Any, root: Any) -> str:
     """A template in which each expression is replaced by its values."""
     return "".join(_written(parts, value, root))
 
@@ -45,35 +33,35 @@ def shown(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _written(parts: Iterable[Part], value: Any, root: Any) -> Iterator[str]:
+def _written(parts: Iterable[jsonpath.Part], value: Any, root: Any) -> Iterator[str]:
     for part in parts:
         match part:
-            case LiteralText(text):
+            case jsonpath.LiteralText(text):
                 yield text
-            case Path():
+            case jsonpath.Path():
                 yield " ".join(shown(each) for each in found_by(part, value, root))
-            case Range(path, body):
+            case jsonpath.Range(path, body):
                 for each in found_by(path, value, root):
                     yield from _written(body, each, root)
 
 
-def _step(step: Step, value: Any, root: Any) -> Iterator[Any]:
+def _step(step: jsonpath.Step, value: Any, root: Any) -> Iterator[Any]:
     match step:
-        case FieldStep(names):
+        case jsonpath.FieldStep(names):
             if isinstance(value, Mapping):
                 yield from (value[name] for name in names if name in value)
-        case Every(deep=True):
+        case jsonpath.Every(deep=True):
             yield from _below(value)
-        case Every():
+        case jsonpath.Every():
             yield from _children(value)
-        case Elements(indexes):
+        case jsonpath.Elements(indexes):
             if isinstance(value, list):
                 size = len(value)
                 yield from (value[index] for index in indexes if -size <= index < size)
-        case Slice(start, stop, step=stride):
+        case jsonpath.Slice(start, stop, step=stride):
             if isinstance(value, list):
                 yield from value[start:stop:stride]
-        case Filter():
+        case jsonpath.Filter():
             yield from (each for each in _children(value) if _holds(step, each, root))
 
 
@@ -90,7 +78,7 @@ def _below(value: Any) -> Iterator[Any]:
         yield from _below(child)
 
 
-def _holds(test: Filter, value: Any, root: Any) -> bool:
+def _holds(test: jsonpath.Filter, value: Any, root: Any) -> bool:
     left = found_by(test.left, value, root)
     if not test.operator:
         return bool(left)
@@ -98,8 +86,8 @@ def _holds(test: Filter, value: Any, root: Any) -> bool:
     return bool(left) and bool(right) and _compared(test.operator, left[0], right[0])
 
 
-def _operand(operand: Operand, value: Any, root: Any) -> list[Any]:
-    return found_by(operand, value, root) if isinstance(operand, Path) else [operand]
+def _operand(operand: jsonpath.Operand, value: Any, root: Any) -> list[Any]:
+    return found_by(operand, value, root) if isinstance(operand, jsonpath.Path) else [operand]
 
 
 def _compared(operator: str, left: Any, right: Any) -> bool:

@@ -3,16 +3,7 @@
 from __future__ import annotations
 
 from headroom.cli.source import World
-from headroom.core.findings.doors import (
-    OWNERS_WITHOUT_DOOR,
-    asking_for_doors,
-    at_door,
-    is_for,
-    may_lack_door,
-    opted_in,
-    remark,
-    told_in,
-)
+from headroom.core.findings import doors
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
 
@@ -23,25 +14,27 @@ def without_door(world: World, wish: Hold | Headroom, across_namespaces: bool = 
     If an operator has reported it, its report counts: it has seen gates that were removed since.
     """
     if wish.status.conditions:
-        return told_in(wish.status.conditions)
-    asking = asking_for_doors(wish)
+        return doors.told_in(wish.status.conditions)
+    asking = doors.asking_for_doors(wish)
     if asking is None:
         return ""
-    enabled = {each.name for each in world.namespaces if opted_in(each)}
+    enabled = {each.name for each in world.namespaces if doors.opted_in(each)}
     schedulers = world.speech.schedulers
-    using = {owner.uid for pod in world.pods if at_door(pod, schedulers) for owner in pod.owners}
+    using = {
+        owner.uid for pod in world.pods if doors.at_door(pod, schedulers) for owner in pod.owners
+    }
     for pod in sorted(world.pods, key=lambda pod: pod.key):
         if (
-            may_lack_door(pod)
-            and not at_door(pod, schedulers)
+            doors.may_lack_door(pod)
+            and not doors.at_door(pod, schedulers)
             and pod.key.namespace not in enabled
             and not any(owner.uid in using for owner in pod.owners)
-            and is_for(asking, pod, across_namespaces)
+            and doors.is_for(asking, pod, across_namespaces)
         ):
-            return remark(pod.key)
+            return doors.remark(pod.key)
     return ""
 
 
 def told_reason(wish: Hold | Headroom) -> str:
     """The reason to show in a list if there is no more urgent one."""
-    return OWNERS_WITHOUT_DOOR if told_in(wish.status.conditions) else ""
+    return doors.OWNERS_WITHOUT_DOOR if doors.told_in(wish.status.conditions) else ""

@@ -10,17 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from headroom.core.actions import Action
+from headroom.dialects.korder import kinds
 from headroom.dialects.korder.definitions import order_and_ticket
-from headroom.dialects.korder.kinds import (
-    CLAIMED_ANNOTATION,
-    GROUP,
-    NODE_ANNOTATION,
-    ORDERS,
-    PREFIX,
-    QUOTAS,
-    RIVAL_LEASE,
-    TICKETS,
-)
 from headroom.dialects.korder.orders import decode_order
 from headroom.dialects.korder.quotas import decode_quota
 from headroom.dialects.korder.quotaschema import quota_definition, with_quota
@@ -39,13 +30,13 @@ from headroom.wire.writes import Write
 _SAME_SPEC = "object.?spec == oldObject.?spec"
 
 CONFINED = (
-    confined(ORDERS, ("UPDATE",), Check(_SAME_SPEC, "the operator changes no order's spec")),
-    confined(QUOTAS, ("UPDATE",), Check(_SAME_SPEC, "the operator changes no quota's spec")),
+    confined(kinds.ORDERS, ("UPDATE",), Check(_SAME_SPEC, "the operator changes no order's spec")),
+    confined(kinds.QUOTAS, ("UPDATE",), Check(_SAME_SPEC, "the operator changes no quota's spec")),
     confined(
-        TICKETS,
+        kinds.TICKETS,
         ("CREATE", "UPDATE"),
         Check(
-            f"({controlled_by('object', (ORDERS,))}) || "
+            f"({controlled_by('object', (kinds.ORDERS,))}) || "
             f"(request.operation == 'UPDATE' && {_SAME_SPEC})",
             "the operator makes and renews tickets of orders only",
         ),
@@ -67,23 +58,23 @@ def _catalogue(catalogue: Catalogue) -> Catalogue:
 
 KORDER = Dialect(
     name="korder",
-    decoders={ORDERS: decode_order, TICKETS: decode_ticket, QUOTAS: decode_quota},
+    decoders={kinds.ORDERS: decode_order, kinds.TICKETS: decode_ticket, kinds.QUOTAS: decode_quota},
     render=_render,
     definitions=_definitions,
     rules=(
-        rule(GROUP, ("orders", "tickets"), (*READ, "patch")),
-        rule(GROUP, ("tickets",), ("create", "delete")),
+        rule(kinds.GROUP, ("orders", "tickets"), (*READ, "patch")),
+        rule(kinds.GROUP, ("tickets",), ("create", "delete")),
         # A Quota is written only to remove the finalizer of korder's own controller.
-        rule(GROUP, ("quotas",), (*READ, "patch")),
-        rule(GROUP, ("orders/status", "tickets/status", "quotas/status"), ("patch",)),
+        rule(kinds.GROUP, ("quotas",), (*READ, "patch")),
+        rule(kinds.GROUP, ("orders/status", "tickets/status", "quotas/status"), ("patch",)),
         # An ownerReference with blockOwnerDeletion needs the permission to finalize the owner.
-        rule(GROUP, ("orders/finalizers", "tickets/finalizers"), ("update",)),
+        rule(kinds.GROUP, ("orders/finalizers", "tickets/finalizers"), ("update",)),
     ),
     asks=ASKING,
-    annotations=(PREFIX,),
-    claims=(CLAIMED_ANNOTATION, NODE_ANNOTATION),
+    annotations=(kinds.PREFIX,),
+    claims=(kinds.CLAIMED_ANNOTATION, kinds.NODE_ANNOTATION),
     catalogue=_catalogue,
     confined=CONFINED,
     dress_pod=with_requests,
-    rivals=(Rival(RIVAL_LEASE, "korder's manager"),),
+    rivals=(Rival(kinds.RIVAL_LEASE, "korder's manager"),),
 )

@@ -26,16 +26,7 @@ from headroom.core.selector_validation import label_key_refusal, label_value_ref
 from headroom.core.sizes.kind import Size
 from headroom.core.sizes.per_node import PerNode
 from headroom.core.sizes.replicas import Replicas
-from headroom.dialects.korder.kinds import (
-    API_VERSION,
-    ORDER_FINALIZER,
-    ORDER_LABEL,
-    ORDER_UID_LABEL,
-    ORDERS,
-    TICKETS,
-    KorderMetadata,
-    KorderObject,
-)
+from headroom.dialects.korder import kinds
 from headroom.dialects.korder.specs import TicketSpec, ticket_spec
 from headroom.dialects.korder.statuses import order_status_of
 from headroom.wire.objects.findings import Fields, Findings
@@ -59,10 +50,10 @@ _read_metadata = Reader(_TemplateMetadata)
 _sorted = msgspec.json.Encoder(order="sorted")
 
 
-def _headroom(order: KorderObject) -> Headroom:
-    metadata = order.metadata or KorderMetadata()
+def _headroom(order: kinds.KorderObject) -> Headroom:
+    metadata = order.metadata or kinds.KorderMetadata()
     findings = Findings()
-    parent = parent_of(order, ORDERS)
+    parent = parent_of(order, kinds.ORDERS)
     spec = findings.fields(order.spec, "spec")
     strategy = spec.part("strategy")
     template = spec.part("template")
@@ -82,7 +73,7 @@ def _headroom(order: KorderObject) -> Headroom:
         paused=bool(spec.flag("paused")),
         closes=_closes(ticket),
         slot_objects=replace(objects, permanent=refill == NEVER and endless),
-        finalizer=ORDER_FINALIZER,
+        finalizer=kinds.ORDER_FINALIZER,
         finalizers=tuple(metadata.finalizers or ()),
         **life_of(metadata),
         status=order_status_of(spelling(order.status)),
@@ -147,10 +138,10 @@ def _slot_objects(template: Fields, order: Parent, tenure: Tenure) -> SlotObject
     spec = spelling(template.raw("spec"))
     written = {"metadata": given, "spec": msgspec.json.decode(spec) if spec else {}}
     raw = _sorted.encode(written).decode()
-    own = {ORDER_LABEL: label_value(order.name), ORDER_UID_LABEL: order.uid}
+    own = {kinds.ORDER_LABEL: label_value(order.name), kinds.ORDER_UID_LABEL: order.uid}
     labels = {**given["labels"], **own}
-    return SlotObjects(API_VERSION, TICKETS.kind, raw, short_hash(raw), labels, tenure)
+    return SlotObjects(kinds.API_VERSION, kinds.TICKETS.kind, raw, short_hash(raw), labels, tenure)
 
 
 # Errors in the spec of an order are in `problems`.
-decode_order = Decoder(ORDERS.kind, KorderObject, _headroom)
+decode_order = Decoder(kinds.ORDERS.kind, kinds.KorderObject, _headroom)

@@ -15,24 +15,7 @@ from headroom.core.headrooms.slot_values import Membership
 from headroom.core.holds import Hold, OwnerRule
 from headroom.core.names import SHAPE_ANNOTATION, SLOT_ANNOTATION
 from headroom.core.objects import Parent
-from headroom.dialects.korder.kinds import (
-    API_VERSION,
-    COMPONENT_LABEL,
-    GROUP_ANNOTATION,
-    GUARDIAN_LABEL,
-    GUARDIAN_PREFIX,
-    NODE_LABEL,
-    ORDER_LABEL,
-    ORDERS,
-    PREFIX,
-    ROLE_LABEL,
-    TICKET_FINALIZER,
-    TICKET_LABEL,
-    TICKET_UID_LABEL,
-    TICKETS,
-    KorderMetadata,
-    KorderObject,
-)
+from headroom.dialects.korder import kinds
 from headroom.dialects.korder.rules.requests import Asks
 from headroom.dialects.korder.specs import labelled, ticket_spec
 from headroom.dialects.korder.statuses import ticket_status_of
@@ -47,18 +30,18 @@ from headroom.wire.objects.metadata import (
 )
 from headroom.wire.objects.reader import Decoder, spelling
 
-_annotations = AnnotationReader((*KEPT_ANNOTATIONS, PREFIX))
+_annotations = AnnotationReader((*KEPT_ANNOTATIONS, kinds.PREFIX))
 
 
 def guardian_of(ticket: str) -> str:
     """The name of a ticket's guardian."""
-    return hashed(f"{GUARDIAN_PREFIX}{ticket}")
+    return hashed(f"{kinds.GUARDIAN_PREFIX}{ticket}")
 
 
-def _hold(ticket: KorderObject) -> Hold:
-    metadata = ticket.metadata or KorderMetadata()
+def _hold(ticket: kinds.KorderObject) -> Hold:
+    metadata = ticket.metadata or kinds.KorderMetadata()
     findings = Findings()
-    parent = parent_of(ticket, TICKETS)
+    parent = parent_of(ticket, kinds.TICKETS)
     labels, annotations = labels_of(metadata), _annotations(metadata)
     spec = ticket_spec(findings.fields(ticket.spec, "spec"), parent.namespace)
     template = labelled(spec.template, _guardian_labels(parent, labels))
@@ -73,7 +56,7 @@ def _hold(ticket: KorderObject) -> Hold:
         guardian=guardian_of(parent.name),
         tenure=spec.tenure,
         member=member,
-        finalizer=TICKET_FINALIZER,
+        finalizer=kinds.TICKET_FINALIZER,
         finalizers=tuple(metadata.finalizers or ()),
         problems=findings.problems,
         labels=labels,
@@ -86,14 +69,14 @@ def _guardian_labels(parent: Parent, labels: Mapping[str, str]) -> Mapping[str, 
 
     A guardian with the labels of an application would count for its disruption budgets.
     """
-    node = {NODE_LABEL: labels[NODE_LABEL]} if NODE_LABEL in labels else {}
+    node = {kinds.NODE_LABEL: labels[kinds.NODE_LABEL]} if kinds.NODE_LABEL in labels else {}
     return MappingProxyType(
         {
-            TICKET_LABEL: label_value(parent.name),
-            TICKET_UID_LABEL: parent.uid,
-            GUARDIAN_LABEL: "true",
-            COMPONENT_LABEL: "guardian-pod",
-            ROLE_LABEL: "guardian",
+            kinds.TICKET_LABEL: label_value(parent.name),
+            kinds.TICKET_UID_LABEL: parent.uid,
+            kinds.GUARDIAN_LABEL: "true",
+            kinds.COMPONENT_LABEL: "guardian-pod",
+            kinds.ROLE_LABEL: "guardian",
             **node,
         }
     )
@@ -105,24 +88,29 @@ def _asks(
     labels: Mapping[str, str],
     annotations: Mapping[str, str],
 ) -> Asks:
-    told = labels.get(ORDER_LABEL) or annotations.get(ORDER_LABEL, "")
+    told = labels.get(kinds.ORDER_LABEL) or annotations.get(kinds.ORDER_LABEL, "")
     return Asks(
         name=parent.name,
         order=member.of.name if member is not None else told,
-        group=annotations.get(GROUP_ANNOTATION, ""),
+        group=annotations.get(kinds.GROUP_ANNOTATION, ""),
         labels=tuple(sorted(labels.items())),
     )
 
 
 def _membership(
-    metadata: KorderMetadata,
+    metadata: kinds.KorderMetadata,
     parent: Parent,
     labels: Mapping[str, str],
     annotations: Mapping[str, str],
 ) -> Membership | None:
     for owner in owners_of(metadata):
-        if owner.controller and (owner.api_version, owner.kind) == (API_VERSION, ORDERS.kind):
-            order = Parent(API_VERSION, ORDERS.kind, parent.namespace, owner.name, owner.uid)
+        if owner.controller and (owner.api_version, owner.kind) == (
+            kinds.API_VERSION,
+            kinds.ORDERS.kind,
+        ):
+            order = Parent(
+                kinds.API_VERSION, kinds.ORDERS.kind, parent.namespace, owner.name, owner.uid
+            )
             slot = annotations.get(SLOT_ANNOTATION) or _slot(parent.name, owner.name, labels)
             return Membership(order, slot, annotations.get(SHAPE_ANNOTATION, ""))
     return None
@@ -130,8 +118,8 @@ def _membership(
 
 def _slot(ticket: str, order: str, labels: Mapping[str, str]) -> str:
     """The slot of a ticket that does not name it."""
-    return labels.get(NODE_LABEL) or ticket.removeprefix(f"{order}-")
+    return labels.get(kinds.NODE_LABEL) or ticket.removeprefix(f"{order}-")
 
 
 # Errors in the spec of a ticket are in `problems`.
-decode_ticket = Decoder(TICKETS.kind, KorderObject, _hold)
+decode_ticket = Decoder(kinds.TICKETS.kind, kinds.KorderObject, _hold)

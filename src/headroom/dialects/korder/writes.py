@@ -8,30 +8,11 @@ from __future__ import annotations
 
 import msgspec
 
-from headroom.core.actions import (
-    Action,
-    Bind,
-    CreateSlotObject,
-    DeleteObject,
-    Nominate,
-    SetFinalizers,
-    WriteHeadroomStatus,
-    WriteHoldStatus,
-)
+from headroom.core import actions
 from headroom.core.derived_names import label_value
 from headroom.core.names import SHAPE_ANNOTATION, SLOT_ANNOTATION
 from headroom.core.objects import Parent
-from headroom.dialects.korder.kinds import (
-    API_VERSION,
-    CLAIMED_ANNOTATION,
-    NODE_ANNOTATION,
-    NODE_LABEL,
-    ORDER_LABEL,
-    ORDER_UID_LABEL,
-    ORDERS,
-    TICKET_FINALIZER,
-    TICKETS,
-)
+from headroom.dialects.korder import kinds
 from headroom.dialects.korder.statuses import order_status_json, ticket_status_json
 from headroom.wire.guardians import owned_by
 from headroom.wire.kinds import Json, Resource
@@ -39,37 +20,37 @@ from headroom.wire.objectpatches import annotated, changed, deletion, whole_fina
 from headroom.wire.render import render as render_native
 from headroom.wire.writes import Write
 
-_KINDS = {resource.kind: resource for resource in (ORDERS, TICKETS)}
+_KINDS = {resource.kind: resource for resource in (kinds.ORDERS, kinds.TICKETS)}
 
 
-def render(action: Action) -> Write | None:
+def render(action: actions.Action) -> Write | None:
     """The request for an action about an Order or a Ticket; None for any other."""
     match action:
-        case WriteHeadroomStatus() if _is_ours(action.parent):
+        case actions.WriteHeadroomStatus() if _is_ours(action.parent):
             return _status(action.parent, "", order_status_json(action.status))
-        case WriteHoldStatus() if _is_ours(action.parent):
+        case actions.WriteHoldStatus() if _is_ours(action.parent):
             status = ticket_status_json(action.status, action.parent.namespace)
             return _status(action.parent, action.version, status)
-        case CreateSlotObject() if _is_ours(action.of):
+        case actions.CreateSlotObject() if _is_ours(action.of):
             return _renewal(action) if action.hold.parent.uid else _creation(action)
-        case DeleteObject() if _is_ours(action.parent):
+        case actions.DeleteObject() if _is_ours(action.parent):
             return deletion(_resource(action.parent), action.parent)
-        case SetFinalizers() if _is_ours(action.parent):
+        case actions.SetFinalizers() if _is_ours(action.parent):
             return _finalizers(action)
-        case Nominate() | Bind():
+        case actions.Nominate() | actions.Bind():
             return _claim(action)
     return None
 
 
 def _is_ours(parent: Parent) -> bool:
-    return parent.api_version == API_VERSION and parent.kind in _KINDS
+    return parent.api_version == kinds.API_VERSION and parent.kind in _KINDS
 
 
 def _status(parent: Parent, version: str, status: Json) -> Write:
     return whole_status(_resource(parent), parent, status, version)
 
 
-def _finalizers(action: SetFinalizers) -> Write:
+def _finalizers(action: actions.SetFinalizers) -> Write:
     parent = action.parent
     return whole_finalizers(_resource(parent), parent, action.finalizers, action.version)
 
@@ -78,7 +59,7 @@ def _resource(parent: Parent) -> Resource:
     return _KINDS[parent.kind]
 
 
-def _creation(action: CreateSlotObject) -> Write:
+def _creation(action: actions.CreateSlotObject) -> Write:
     """Create a ticket with its finalizer, which saves a write."""
     parent, of = action.hold.parent, action.of
     made = _made(action)
@@ -86,14 +67,14 @@ def _creation(action: CreateSlotObject) -> Write:
         "name": parent.name,
         "namespace": parent.namespace,
         **made["metadata"],
-        "finalizers": [TICKET_FINALIZER],
+        "finalizers": [kinds.TICKET_FINALIZER],
         "ownerReferences": [owned_by(of, blocks=True)],
     }
-    body = TICKETS.new(metadata, spec=made["spec"])
-    return Write("create", TICKETS, parent.namespace, "", body)
+    body = kinds.TICKETS.new(metadata, spec=made["spec"])
+    return Write("create", kinds.TICKETS, parent.namespace, "", body)
 
 
-def _renewal(action: CreateSlotObject) -> Write:
+def _renewal(action: actions.CreateSlotObject) -> Write:
     """Write the current template of the order into an existing ticket; other annotations stay."""
     hold, made = action.hold, _made(action)
     labels = {**hold.labels, **made["metadata"]["labels"]}
@@ -112,16 +93,16 @@ def _renewal(action: CreateSlotObject) -> Write:
     return changed(_resource(hold.parent), hold.parent, changes, version=hold.version)
 
 
-def _made(action: CreateSlotObject) -> Json:
+def _made(action: actions.CreateSlotObject) -> Json:
     """Labels, annotations and spec of a ticket: those of the template, and those of its slot."""
     template = msgspec.json.decode(action.objects.raw)
     node = action.hold.template.node
     pinned = bool(node) and action.slot.partition("/")[0] == node
     labels = {
         **template["metadata"]["labels"],
-        ORDER_LABEL: label_value(action.of.name),
-        ORDER_UID_LABEL: action.of.uid,
-        **({NODE_LABEL: label_value(node)} if pinned else {}),
+        kinds.ORDER_LABEL: label_value(action.of.name),
+        kinds.ORDER_UID_LABEL: action.of.uid,
+        **({kinds.NODE_LABEL: label_value(node)} if pinned else {}),
     }
     annotations = {
         **template["metadata"]["annotations"],
@@ -132,11 +113,11 @@ def _made(action: CreateSlotObject) -> Json:
     return {"metadata": {"labels": labels, "annotations": annotations}, "spec": spec}
 
 
-def _claim(action: Nominate | Bind) -> Write | None:
+def _claim(action: actions.Nominate | actions.Bind) -> Write | None:
     """The claim of a ticket as ours is written, with korder's own annotations."""
     if action.claimed is None or not _is_ours(action.claimed):
         return None
-    told = {CLAIMED_ANNOTATION: action.claimed.name, NODE_ANNOTATION: action.node}
+    told = {kinds.CLAIMED_ANNOTATION: action.claimed.name, kinds.NODE_ANNOTATION: action.node}
     return annotated(render_native(action), told)
 
 

@@ -8,6 +8,7 @@ PriorityClass.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -25,34 +26,29 @@ from headroom.dialects.proactive.names import (
     PRIORITY_CLASS,
     REMARK_ANNOTATION,
 )
+from headroom.wire.kinds import HEADROOMS
+from headroom.wire.objects.codec import TEXT, TEXT_MAP, Codec
 from headroom.wire.objects.headrooms import decode_headroom
-from headroom.wire.objects.podjson import JsonObject
-from headroom.wire.objects.reader import Reader
 
 CLASSES = (PRIORITY_CLASS, PREEMPTIBLE_CLASS)  # both are below every ordinary pod
 
 
-class _MarkedMetadata(JsonObject):
-    name: str | None = None
-    labels: dict[str, str] | None = None
-    annotations: dict[str, str] | None = None
-
-
-class _MarkedObject(JsonObject):
-    metadata: _MarkedMetadata | None = None
-
-
-_read = Reader(_MarkedObject)
+_MARKS = Codec[Any](
+    dict,
+    name=TEXT.named("metadata.name"),
+    labels=TEXT_MAP.named("metadata.labels"),
+    notes=TEXT_MAP.named("metadata.annotations"),
+).decoder(HEADROOMS.kind)
 
 
 def decode(data: bytes | Raw) -> Headroom:
     """Decode a headroom; that of the flags gets the name and label of placeholders."""
     headroom = decode_headroom(data)
-    metadata = _read(data).metadata or _MarkedMetadata()
-    labelled = (metadata.labels or {}).get(PLACEHOLDER_LABEL) == PLACEHOLDER
-    if metadata.name != OBJECT_NAME or not labelled:
+    marks = _MARKS(data)
+    labelled = marks["labels"].get(PLACEHOLDER_LABEL) == PLACEHOLDER
+    if marks["name"] != OBJECT_NAME or not labelled:
         return headroom
-    notes = metadata.annotations or {}
+    notes = marks["notes"]
     wanted = notes.get(CLASS_ANNOTATION, PRIORITY_CLASS)
     wanted = wanted if wanted in CLASSES else PRIORITY_CLASS
     template = headroom.slot.template

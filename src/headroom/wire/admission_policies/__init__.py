@@ -1,1 +1,1 @@
-"""ValidatingAdmissionPolicies that hold each account to its work, and tenants off our names."""
+"""ValidatingAdmissionPolicies: what our accounts may do, and which names tenants may not use."""

@@ -1,7 +1,7 @@
-"""ValidatingAdmissionPolicies from few words, and the CEL expressions that several of them share.
+"""Build ValidatingAdmissionPolicies, and the CEL expressions that several of them share.
 
-A policy is bound at once, to everything that it matches. Whatever goes wrong in one is a refusal:
-an expression that fails must not open the door.
+The binding of a policy restricts nothing: the policy applies to everything that it matches. An
+error in an expression refuses the request, so that a failure never allows more.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What must be true of a request, and what its sender reads if it is not."""
+    """What must be true of a request, and the message for its sender if it is not."""
 
     expression: str
     message: str
@@ -32,7 +32,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Confined:
-    """What of a dialect's own objects the operator may write; the policy is named after them."""
+    """What the operator may write of one kind; the policy is named after the kind."""
 
     match: Match
     checks: tuple[Check, ...]

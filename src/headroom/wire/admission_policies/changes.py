@@ -1,9 +1,9 @@
-"""What the operator may do to pods that exist: claims, nominations, gates, endings, bindings.
+"""What the operator may do to existing pods: claims, nominations, gates, deletions, bindings.
 
 A patch may touch our own labels and annotations (and those that a dialect writes beside a claim),
 take one gate off, nominate a latch or an owner at our gate, and write two conditions; it never
 touches a container. A pod that is not ours may be deleted only after it was marked as preempted,
-with its own grace. Of a binding the API server shows only the binding, not the pod.
+with its own grace. For a binding, the API server shows a policy only the binding, not the pod.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What of DaemonSets the operator may write: those of Headrooms, which run nowhere and nothing.
+"""Which DaemonSets the operator may write: those of Headrooms, which create no pods.
 
-A DaemonSet runs its pods on every node, so whoever may write one has the cluster. Ours has none:
-each alternative of its required node affinity asks for a node by a name that no node has.
+A DaemonSet runs its pods on every node, so who may write one controls the cluster. Ours creates no
+pods: each term of its required node affinity names a node that does not exist.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What the operator may write besides pods: indexes where they are asked for, its lease, its words.
+"""What the operator may write besides pods: claim indexes, its Lease, events, Headrooms, volumes.
 
-A dialect says itself what may be written of its own kinds (`Dialect.confined`).
+A dialect defines what the operator may write of its own kinds (`Dialect.confined`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""What a pod that the operator creates must look like: one of ours, with as few rights.
+"""What a pod that the operator creates must look like: one of ours, with minimal permissions.
 
-Says of `wire.guardians` what the API server can check: role, image, restricted security context,
-no volumes, nothing of the host, no token, a priority class of ours, and an owner of a kind that is
-served. Mutating webhooks run before: what they add is checked as well.
+These are the properties of the pods of `wire.guardians` that an API server can check: role, image,
+restricted security context, no volumes, nothing of the host, no token, a priority class of ours,
+and an owner of a kind that is served. Mutating webhooks run before: what they add is checked as
+well.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What is ours to write: labels, annotations and priority classes that tenants may not use.
+"""Reserved names: labels, annotations and PriorityClasses that only the operator may use.
 
-Everything of our group on a pod, a Hold or a Headroom is the operator's to write, but for what is
-documented as the user's. Only changes are looked at: whoever updates a pod and leaves our words as
-they are (kubelets, controllers, kubectl) is not concerned. Who has the right `use` of
-`reservednames` in our group, as cluster administrators have, may write them all the same.
+Only the operator may write names of our group on a pod, a Hold or a Headroom, except those that are
+documented for users. Only changes are checked: a client that updates a pod and keeps these names
+unchanged (a kubelet, a controller, kubectl) is not affected. Users with the permission `use` of
+`reservednames` in our group, such as cluster administrators, may write them too.
 """
 
 from __future__ import annotations

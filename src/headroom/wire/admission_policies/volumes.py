@@ -1,7 +1,7 @@
 """What the operator may write on claims and volumes, before it binds a pod that waits for them.
 
-Of a claim that is not bound, the node that is chosen for it; of a volume that nobody has, the claim
-that is to have it. Nothing else of either, and nothing once they are bound.
+For a claim that is not bound: the node that is chosen for it. For a free volume: the claim that
+will get it. No other field of either, and nothing after they are bound.
 """
 
 from __future__ import annotations

@@ -14,25 +14,24 @@ from types import MappingProxyType
 from headroom.core.names import GROUP
 from headroom.core.objects import NO_LABELS, Key, OwnerReference, Parent
 from headroom.wire.kinds import Json, Resource
-from headroom.wire.objects.codec import Part
+from headroom.wire.objects.codec import TEXT, Codec, Part
 from headroom.wire.objects.intern import Interned
-from headroom.wire.objects.podjson import CustomObject, JsonObject, Metadata
+from headroom.wire.objects.podjson import CustomObject, Metadata
 from headroom.wire.objects.reader import Reader, spelling
 from headroom.wire.times import bounded
 
 KEPT_ANNOTATIONS: tuple[str, ...] = (f"{GROUP}/",)
 
 
-class _Reference(JsonObject):
-    api_version: str | None = None
-    kind: str | None = None
-    name: str | None = None
-    uid: str | None = None
-    controller: bool | None = None
-
-
 _read_texts = Reader(dict[str, str])
-_read_references = Reader(list[_Reference])
+_OWNER = Codec(
+    OwnerReference,
+    api_version=TEXT,
+    kind=TEXT,
+    name=TEXT,
+    uid=TEXT,
+    controller=Part(bool, False),
+)
 
 
 METADATA = Part(Metadata, Metadata())  # of an object that a `Codec` reads
@@ -123,16 +122,7 @@ def _read_labels(text: bytes) -> Mapping[str, str]:
 
 
 def _read_owners(text: bytes) -> tuple[OwnerReference, ...]:
-    return tuple(
-        OwnerReference(
-            api_version=each.api_version or "",
-            kind=each.kind or "",
-            name=each.name or "",
-            uid=each.uid or "",
-            controller=bool(each.controller),
-        )
-        for each in _read_references(text, "metadata.ownerReferences")
-    )
+    return _OWNER.decode_list(text, "metadata.ownerReferences")
 
 
 _labels: Interned[bytes, Mapping[str, str]] = Interned(_read_labels)

@@ -1,12 +1,12 @@
-"""Kinds that are watched only because some object goes by them.
+"""Kinds that are watched only because some object needs them.
 
-Few clusters have a Headroom for every kind of workload, or one that goes by volumes or asks quotas;
-so these are followed from the moment a Headroom needs one, or a pod at one of our doors mounts a
-volume. Budgets matter where owners of one hold
-may have to give way to each other. Without the right to see budgets and quotas we go on as if there
-were none: the API server asks quotas itself, and budgets bind nobody but evictions. A size
-that is learnt looks at workloads and autoscalers for pods that are about to come; what of these may
-not be seen is told, and does not count.
+Few clusters have a Headroom for every kind of workload, or one whose size depends on volumes or
+quotas. So such a kind is watched from the moment that a Headroom needs it, or a pod at one of our
+doors mounts a volume. Budgets matter where owners of one hold may have to give way to each other.
+Without the permission to list budgets and quotas, the operator assumes that there are none: the API
+server enforces quotas itself, and budgets restrict only evictions. A size that is learnt also reads
+workloads and autoscalers, which announce pods; those that may not be listed are reported and do not
+count.
 """
 
 from __future__ import annotations

@@ -13,10 +13,11 @@ from msgspec import Raw
 from headroom.core.names import LIMITS_ANNOTATION
 from headroom.core.objects import Namespace, Node, Taint
 from headroom.wire.amounts import amounts_of
+from headroom.wire.objects.codec import TEXT, Codec
 from headroom.wire.objects.intern import Interned
 from headroom.wire.objects.metadata import annotations_of, labels_of
-from headroom.wire.objects.podjson import JsonObject, Metadata, TaintJson
-from headroom.wire.objects.reader import ABSENT, Decoder, Reader, Time, spelling
+from headroom.wire.objects.podjson import JsonObject, Metadata
+from headroom.wire.objects.reader import ABSENT, Decoder, Time, spelling
 from headroom.wire.times import bounded
 
 
@@ -44,9 +45,6 @@ class _NodeObject(JsonObject):
 
 class _NamespaceObject(JsonObject):
     metadata: Metadata | None = None
-
-
-_read_taints = Reader(list[TaintJson])
 
 
 def _namespace(namespace: _NamespaceObject) -> Namespace:
@@ -88,14 +86,10 @@ def _unready_since(conditions: list[_NodeCondition] | None) -> datetime | None:
     return None
 
 
-def _read_node_taints(text: bytes) -> tuple[Taint, ...]:
-    return tuple(
-        Taint(taint.key or "", taint.value or "", taint.effect or "")
-        for taint in _read_taints(text or b"[]", "spec.taints")
-    )
-
-
-_taints: Interned[bytes, tuple[Taint, ...]] = Interned(_read_node_taints, limit=1024)
+_TAINT = Codec(Taint, key=TEXT, value=TEXT, effect=TEXT)
+_taints: Interned[bytes, tuple[Taint, ...]] = Interned(
+    lambda text: _TAINT.decode_list(text, "spec.taints"), limit=1024
+)
 decode_node = Decoder("Node", _NodeObject, _node)
 decode_namespace = Decoder("Namespace", _NamespaceObject, _namespace)
 node_from = decode_node.plain

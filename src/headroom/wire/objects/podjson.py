@@ -38,12 +38,6 @@ class CustomObject(JsonObject):
     status: Raw = ABSENT
 
 
-class TaintJson(JsonObject):
-    key: str | None = None
-    value: str | None = None
-    effect: str | None = None
-
-
 class Container(JsonObject):
     name: str | None = None
     restart_policy: str | None = None

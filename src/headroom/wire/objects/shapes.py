@@ -1,7 +1,7 @@
-"""What of a pod template makes a guardian what it is, as one text to compare.
+"""The parts of a pod template that determine its guardian, as one text to compare.
 
-A workload's template changes with every release of its image; its slots are then as they were.
-Only a change of what is said here calls for another guardian.
+A workload's template changes with every release of its image, and its slots stay as they are. Only
+a change of these parts requires a new guardian.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Volume claims, volumes and storage classes from their JSON: what binds, and who reaches what."""
+"""Volume claims, volumes, storage classes and the drivers of nodes from their JSON."""
 
 from __future__ import annotations
 

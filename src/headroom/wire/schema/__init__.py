@@ -1,4 +1,4 @@
-"""Which fields objects have: written in a small notation, checked here, made into CRDs for others.
+"""The fields of objects: declared in a small notation, from which checks and CRDs are made.
 
 `notation` reads it, `own` has our kinds in it, `validation` compares objects with it (`scalars`
 their single values), `structural` turns it into the schema of a CRD.

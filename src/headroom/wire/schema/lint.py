@@ -1,8 +1,8 @@
-"""What a file should not say, although an API server would take it.
+"""What a file should not contain, although an API server accepts it.
 
-Such an object stands, and does nothing or something else: an amount beyond what can be counted is
-cut by the API server, `Gt` with a word matches no node, and of the same object written twice one
-is lost. People who test a configuration want to hear of it. `validation` knows the schema itself.
+Such an object has no effect, or another effect than intended: the API server cuts an amount that is
+too large to be counted, `Gt` with a word matches no node, and of an object that is written twice
+one is lost. A user who tests a configuration needs to know. `validation` checks the schema itself.
 """
 
 from __future__ import annotations
