@@ -14,8 +14,8 @@ SITE := .venv-site
 CODE := $(wildcard src tests testbed bench tools)
 STORY ?=
 ARGS ?=
-# Tests on a real control plane mostly wait. Each of these workers starts control planes of its own.
-JOBS ?= 3
+# Tests on a real control plane mostly wait: a worker uses a fifth of a core. Each starts control planes of its own.
+JOBS ?= 5
 # A wait that ran out on a busy machine proves nothing: such a test, and only such a one, is run once more.
 AGAIN := -raR --reruns 1 --reruns-delay 5 --only-rerun TookTooLong
 SEEDS ?= 100
@@ -51,7 +51,7 @@ test: $(READY)  ## all tests, also on a real control plane (KUBERNETES=1.33: on 
 
 test-oldest: $(READY)  ## a short pass on the oldest supported Kubernetes; part of `make test`
 	@KUBERNETES=oldest $(PY) -m testbed.binaries >&2 || echo "no control plane: the tests that need one will be skipped" >&2
-	KUBERNETES=oldest NODES=4 ROUNDS=10 $(PY) -m pytest -m "every_version and e2e" -n 2 --dist loadfile --durations=5 $(AGAIN)
+	KUBERNETES=oldest NODES=4 ROUNDS=10 $(PY) -m pytest -m "every_version and e2e" -n $(JOBS) --dist loadfile --durations=5 $(AGAIN)
 
 matrix: $(READY)  ## all tests on all supported versions of Kubernetes (hours)
 	@for version in $$($(PY) -m testbed.recipes); do \

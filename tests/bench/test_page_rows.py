@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import pytest
+
 from bench import (
     burst,
     contested,
@@ -120,6 +122,7 @@ def test_what_was_worked_out_from_a_smaller_run_says_so() -> None:
     assert list(scale.page_rows(whole))[-1].scale.startswith("20,000 nodes")
 
 
+@pytest.mark.slow
 def test_a_promise_is_put_beside_fixed_sizes_that_know_the_future() -> None:
     came = [(float(day * 86_400 + second), 1) for day in range(4) for second in range(0, 900, 3)]
     trace = promise.Trace("google-like", came)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -12,10 +13,16 @@ from tests.contract.kube_ground import KubeGround, install
 from tests.contract.sim_ground import SimGround
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def bare_control_plane(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
     """An API server with our kinds, where nothing schedules and nothing controls."""
     request.getfixturevalue("binaries")
+    with bare_plane() as plane:
+        yield plane
+
+
+@contextmanager
+def bare_plane() -> Iterator[ControlPlane]:
     with ControlPlane.start(scheduler=False, controller_manager=False) as plane:
         install(plane)
         yield plane

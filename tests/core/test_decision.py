@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from headroom.core.headrooms.decision import LOAD_PAUSE, LONGEST_PAUSE, Opening, decide, opening
 from headroom.core.headrooms.headrooms import HeadroomStatus, Window
 from headroom.core.headrooms.wanted_slots import SizeView
@@ -59,6 +61,7 @@ def test_the_same_sight_gives_the_same_decision() -> None:
     assert decide(made, sight, calendar, NOON) == decide(made, sight, calendar, NOON)
 
 
+@pytest.mark.slow
 def test_many_slots_are_decided_less_often_and_the_load_at_most_every_two_seconds() -> None:
     for size, pause in ((Replicas(100_000), LONGEST_PAUSE), (Utilization(800), LOAD_PAUSE)):
         made = headroom(size)

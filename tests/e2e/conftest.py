@@ -16,7 +16,7 @@ from testbed.controlplane import ControlPlane
 from testbed.karpenter import karpenter_binary
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def control_plane(
     binaries: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ControlPlane]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from headroom.sim.world import SimWorld
 from testbed.controlplane import ControlPlane
-from tests.e2e.conftest import control_plane
 from tests.patience import deadline_after, keep_waiting
 from tests.sim.things import pod
-
-__all__ = ["control_plane"]
 
 PODS = "/api/v1/namespaces/default/pods"
 PATIENCE = 30.0
@@ -45,9 +44,15 @@ def answer(stored: dict[str, Any]) -> dict[str, Any]:
     return {**told, "conditions": conditions}
 
 
+@pytest.fixture
+def plane(binaries: Path, tmp_path: Path) -> Iterator[ControlPlane]:
+    with ControlPlane.start(tmp_path / "plane", hollow_nodes=1) as started:
+        yield started
+
+
 @pytest.mark.e2e
-def test_both_kubelets_say_the_same(control_plane: ControlPlane, world: SimWorld) -> None:
-    api = control_plane.api
+def test_both_kubelets_say_the_same(plane: ControlPlane, world: SimWorld) -> None:
+    api = plane.api
     node = api.items("/api/v1/nodes")[0]
     name = node["metadata"]["name"]
     world.apply({**node, "apiVersion": "v1", "kind": "Node", "spec": {}})

@@ -10,6 +10,7 @@ import asyncio
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -24,10 +25,8 @@ from headroom.sim.world import SimWorld
 from headroom.wire.kinds import HOLDS, PODS, Resource
 from headroom.wire.writes import JSON_PATCH, MERGE_PATCH, Write
 from testbed.controlplane import ControlPlane
-from tests.contract.conftest import bare_control_plane
+from tests.contract.conftest import bare_plane
 from tests.sim.things import budget, deployment, hold, pod
-
-__all__ = ["bare_control_plane"]
 
 NAMESPACE = "same-words"
 BUDGETS = Resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget")
@@ -175,10 +174,14 @@ def other_kinds() -> Iterator[Case]:
 CASES = [*new_pods(), *changes(), *bindings_and_ends(), *evictions(), *other_kinds()]
 
 
-@pytest.fixture(scope="session")
-def real(bare_control_plane: ControlPlane) -> dict[str, Outcome]:
+@pytest.fixture(scope="module")
+def real(binaries: Path) -> dict[str, Outcome]:
     """What the real API server says to every case."""
-    plane = bare_control_plane
+    with bare_plane() as plane:
+        return answers_of(plane)
+
+
+def answers_of(plane: ControlPlane) -> dict[str, Outcome]:
     plane.api.ensure("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
 
     async def ask() -> dict[str, Outcome]:

@@ -20,3 +20,8 @@ def seeds(count: int, quick: int) -> list[ParameterSet]:
         pytest.param(seed, marks=[] if seed < first + quick else pytest.mark.e2e)
         for seed in range(first, first + count)
     ]
+
+
+def found_faults(*numbers: int) -> list[ParameterSet]:
+    """Seeds that once showed a fault, played where there is time."""
+    return [pytest.param(seed, marks=pytest.mark.e2e) for seed in numbers]

@@ -11,7 +11,7 @@ from headroom.sim.api.store import ObjectChange
 from headroom.sim.api.values import dig, ref_of
 from tests.simulation.checks import breaches
 from tests.simulation.scenario import BEYOND, Scenario
-from tests.simulation.seeds import seeds
+from tests.simulation.seeds import found_faults, seeds
 
 INDEX_KIND = "ClaimIndex"
 
@@ -39,7 +39,7 @@ a handover, and a latch went before its hold said so. 2008: a fence went before 
 counted. 2032: the check did not hear that a hold said Pending."""
 
 
-@pytest.mark.parametrize("seed", [*seeds(40, quick=4), *FOUND])
+@pytest.mark.parametrize("seed", [*seeds(40, quick=4), *found_faults(*FOUND)])
 def test_whatever_happens_all_is_well_in_the_end(seed: int) -> None:
     scenario = Scenario(seed)
     rejections = Rejections(scenario)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.simulation.checks import breaches
 from tests.simulation.scenario import BEYOND
-from tests.simulation.seeds import seeds
+from tests.simulation.seeds import found_faults, seeds
 from tests.simulation.standing import StandingScenario
 from tests.simulation.standing_checks import standing_breaches
 from tests.simulation.test_seeds import INDEX_KIND, Rejections
@@ -22,7 +22,7 @@ deleted again and again. 535: a latch went as soon as its owner had come. 675: a
 nomination in its handover. 873: a latch was trusted that came after the end of its guardian."""
 
 
-@pytest.mark.parametrize("seed", [*seeds(80, quick=3), *FOUND])
+@pytest.mark.parametrize("seed", [*seeds(80, quick=3), *found_faults(*FOUND)])
 def test_whatever_happens_every_slot_is_right_in_the_end(seed: int) -> None:
     scenario = StandingScenario(seed)
     rejections = Rejections(scenario)

@@ -19,7 +19,7 @@ from tests.stories.world import World
 EVERYTHING = Installation("example.com/headroom:1", replicas=0, speech=chosen(NAMES))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def story_plane(binaries: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """One control plane with kwok and an installation of no replicas, for all stories."""
     with ControlPlane.start(tmp_path_factory.mktemp("stories"), kwok=True) as plane:

@@ -104,6 +104,7 @@ def larger(name: str, cpu: str) -> Json:
     return {"spec": {"template": kept(name, cpu=cpu)["spec"]["template"]}}
 
 
+@pytest.mark.slow
 def test_a_hold_that_is_made_larger_keeps_no_more_than_its_quota_allows(world: World) -> None:
     latches = prepare(world, cpu=3, quota="200m")
     world.apply(kept("h", cpu="100m"))

@@ -92,6 +92,7 @@ def test_another_operator_brings_the_owner_in(worlds: Worlds, work: Work) -> Non
     at_every_write(worlds, work, ends)
 
 
+@pytest.mark.slow
 @told_of(WORKS, "all-slowly", slowly=SLOWLY)
 def test_with_the_owner_gone_meanwhile_what_others_left_stays_held(
     worlds: Worlds, work: Work

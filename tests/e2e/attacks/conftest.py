@@ -11,7 +11,7 @@ from testbed.controlplane import ControlPlane
 from tests.e2e.attacks.stage import prepare
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def attacked_plane(
     binaries: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ControlPlane]:

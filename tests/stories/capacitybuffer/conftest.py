@@ -16,7 +16,7 @@ from tests.stories.world import World
 SPEECH = KindCodecs([CAPACITYBUFFER])
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def buffer_plane(story_plane: ControlPlane) -> ControlPlane:
     """The stories' control plane, with the kind CapacityBuffer."""
     return story_plane

@@ -18,7 +18,7 @@ from tests.stories.world import World
 SPEECH = KindCodecs([KORDER], (DAEMON_SETS,))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def korder_plane(story_plane: ControlPlane) -> ControlPlane:
     """The stories' control plane, with korder's kinds and what gates pods that ask."""
     return story_plane

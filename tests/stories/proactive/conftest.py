@@ -16,7 +16,7 @@ from tests.stories.world import World
 SPEECH = KindCodecs([PROACTIVE])
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def proactive_plane(story_plane: ControlPlane) -> ControlPlane:
     """The stories' control plane, with the class of placeholders."""
     return story_plane

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from headroom.core.derived_names import shape_of
-from headroom.core.fast_replace import replace
 from headroom.core.hold_state.memory import Permit
 from headroom.core.hold_state.view import HoldView
 from headroom.core.holds import Hold

@@ -98,7 +98,6 @@ def _see_pod(to: Observers, pod: Pod, now: datetime) -> None:
         if pod.node and pod.labels.get(ROLE_LABEL) == ROLE_FENCE:
             ledger.show(pod, pod.node, now)
         note_preempted(ledger, pod)
-    ledger.slots.use = None
     if ledger.slots.headrooms:
         to.headrooms.pods_changed()
         note_made(ledger, before, pod)
@@ -122,7 +121,6 @@ def _lose_pod(to: Observers, gone: PodGone, now: datetime) -> None:
     note_guardian_gone(ledger, gone.key, gone.uid)
     lose_pod(ledger, gone.key, gone.uid)
     promises.lose_pod(ledger, gone.uid, now)
-    ledger.slots.use = None
     if ledger.slots.headrooms:
         to.headrooms.pods_changed()
     if old is not None and old.uid == gone.uid:
