@@ -5,7 +5,7 @@ It keeps one model of the cluster (`autoscaler_model`), on which a scan can simu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from headroom.core.objects import Namespace, Pod
@@ -42,7 +42,10 @@ class AutoscalerCache:
         self._store = stage.store
         self._cutoff = behaviour.cutoff
         self._volumes = VolumeView(stage, "autoscaler", changed)
-        self.pods = {ref_of(obj): pod_of(obj) for obj in self._store.list("Pod")}
+        self.pods: dict[Ref, Pod] = {}
+        self._requested: dict[str, dict[str, int]] = {}  # node → the sums of its pods' requests
+        for obj in self._store.list("Pod"):
+            self._note(ref_of(obj), pod_of(obj))
         self.nodes = {ref_of(obj).name: node_of(obj) for obj in self._store.list("Node")}
         self._behaviour = behaviour
         self._unbound: dict[Ref, StuckPod | None] = {}
@@ -55,16 +58,31 @@ class AutoscalerCache:
     def pod_changed(self, change: ObjectChange) -> None:
         pod = changed_pod(change)
         gone = change.verb is Verb.DELETED
-        if gone:
-            self.pods.pop(change.ref, None)
-        else:
-            self.pods[change.ref] = pod
+        self._note(change.ref, None if gone else pod)
         if gone or pod.node:
             self._unbound.pop(change.ref, None)
         else:
             self._unbound[change.ref] = self._judged(change.obj, pod)
         if self._standing is not None and self._counts(pod):
             self._standing.follow(pod, gone)
+
+    def requested(self, node: str) -> Mapping[str, int]:
+        """The sums of what the pods of a node request, by resource."""
+        return self._requested.get(node, {})
+
+    def _note(self, ref: Ref, pod: Pod | None) -> None:
+        """Set a pod, or remove it, and update the sums of its node."""
+        before = self.pods.pop(ref, None) if pod is None else self.pods.get(ref)
+        if pod is not None:
+            self.pods[ref] = pod
+            if before and (before.node, before.requests) == (pod.node, pod.requests):
+                return
+        for each, sign in ((before, -1), (pod, 1)):
+            if each is None or not each.node:
+                continue
+            sums = self._requested.setdefault(each.node, {})
+            for name, amount in each.requests.items():
+                sums[name] = sums.get(name, 0) + sign * amount
 
     def _namespace_changed(self, _: ObjectChange) -> None:
         self._standing = None
