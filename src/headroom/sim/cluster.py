@@ -172,6 +172,7 @@ class _Stream:
         self._stage = stage
         self._name = name
         self._feeds = feeds
+        self._schedulers = stage.store.registry.speech.schedulers
         self._followed: set[str] = set()
         self.shown = stage.store.version  # the last version of a pod that was delivered
 
@@ -193,14 +194,15 @@ class _Stream:
         self.arrived.set()
 
     def _tell(self, change: ObjectChange) -> None:
+        thing = change.thing
         if change.verb is Verb.DELETED:
-            self.waiting.append(gone(change.thing))
+            self.waiting.append(gone(thing))
             return
-        self.waiting.append(Seen(change.thing))
-        for needed in needed_kinds(change.thing, self._stage.store.registry.speech.schedulers):
+        self.waiting.append(Seen(thing))
+        for needed in needed_kinds(thing, self._schedulers):
             self.follow(needed.kind)
-        kind = foreign_kind(change.thing)
-        if kind is not None and isinstance(change.thing, Headroom):
-            source = change.thing.slot.source
-            key = Key(change.thing.parent.namespace, source.name if source else "")
+        kind = foreign_kind(thing) if isinstance(thing, Headroom) else None
+        if kind is not None and isinstance(thing, Headroom):
+            source = thing.slot.source
+            key = Key(thing.parent.namespace, source.name if source else "")
             self.waiting.append(Seen(unusable(kind, key, "is not modelled in the simulator")))
