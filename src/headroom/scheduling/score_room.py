@@ -42,9 +42,9 @@ class LeastAllocated:
     def of_row(self, table: NodeTable, row: int) -> int:
         total = weights = 0
         for line, asked in zip((1, 2), self.asked, strict=True):
-            capacity = int(table.allocatable[line, row])
+            capacity = table.allocatable.item(line, row)
             if capacity > 0:
-                left = max(capacity - int(table.nonzero[line - 1, row]) - min(asked, MOST), 0)
+                left = max(capacity - table.nonzero.item(line - 1, row) - min(asked, MOST), 0)
                 coarse = _COARSE if capacity >= MOST >> _COARSE else 0
                 total += (left >> coarse) * MAX_SCORE // (capacity >> coarse)
                 weights += 1
@@ -71,11 +71,11 @@ class Balanced:
         return _HALF + (_HALF + after - _balances(used, capacity)) // 2
 
     def of_row(self, table: NodeTable, row: int) -> int:
-        cpu, memory = map(int, table.allocatable[1:3, row])
+        cpu, memory = table.allocatable.item(1, row), table.allocatable.item(2, row)
         if cpu <= 0 or memory <= 0:
             # With only one of the two there is no balance to compare.
             return _HALF + _HALF // 2 if self.by_difference else MAX_SCORE
-        used_cpu, used_memory = cpu - int(table.free[1, row]), memory - int(table.free[2, row])
+        used_cpu, used_memory = cpu - table.free.item(1, row), memory - table.free.item(2, row)
         more_cpu, more_memory = (min(each, MOST) for each in self.asked)
         # Both as floating point first, as in the arrays: a ratio of integers rounds differently.
         of = (float(cpu), float(memory))

@@ -26,7 +26,7 @@ class ResourceShortage:
     def of_row(self, table: NodeTable, row: int) -> int:
         for resource, amount in self.wanted:
             line = table.lines.get(resource)
-            if line is None or int(table.free[line, row]) < amount:
+            if line is None or table.free.item(line, row) < amount:
                 return 1
         return 0
 

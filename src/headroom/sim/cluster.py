@@ -89,8 +89,7 @@ class SimCluster:
         while True:
             while stream.waiting:
                 yield stream.waiting.popleft()
-            stream.arrived.clear()
-            await stream.arrived.wait()
+            await stream.arrival()
 
     def _preempting(self, speech: KindCodecs) -> list[str]:
         """The PriorityClasses of dialects that preempt; `kube.prerequisites` checks the same."""
@@ -168,10 +167,11 @@ class _Stream:
 
     def __init__(self, stage: ActorContext, name: str, feeds: list[Feed]) -> None:
         self.waiting: deque[Event] = deque()
-        self.arrived = asyncio.Event()
+        self._arrival: asyncio.Future[None] | None = None
         self._stage = stage
         self._name = name
         self._feeds = feeds
+        self._schedulers = stage.store.registry.speech.schedulers
         self._followed: set[str] = set()
         self.shown = stage.store.version  # the last version of a pod that was delivered
 
@@ -190,17 +190,28 @@ class _Stream:
         if change.ref.kind == "Pod":
             self.shown = int(change.obj["metadata"]["resourceVersion"])
         self._tell(change)
-        self.arrived.set()
+        if self._arrival is not None and not self._arrival.done():
+            self._arrival.set_result(None)
+
+    async def arrival(self) -> None:
+        """Wait for the next event; one reader waits, so no more than a future is needed."""
+        self._arrival = self._stage.loop.create_future()
+        await self._arrival
 
     def _tell(self, change: ObjectChange) -> None:
+        thing = change.thing
         if change.verb is Verb.DELETED:
-            self.waiting.append(gone(change.thing))
+            self.waiting.append(gone(thing))
             return
-        self.waiting.append(Seen(change.thing))
-        for needed in needed_kinds(change.thing, self._stage.store.registry.speech.schedulers):
+        self.waiting.append(Seen(thing))
+        for needed in needed_kinds(thing, self._schedulers):
             self.follow(needed.kind)
-        kind = foreign_kind(change.thing)
-        if kind is not None and isinstance(change.thing, Headroom):
-            source = change.thing.slot.source
-            key = Key(change.thing.parent.namespace, source.name if source else "")
+        if isinstance(thing, Headroom):
+            self._tell_foreign(thing)
+
+    def _tell_foreign(self, headroom: Headroom) -> None:
+        """Say that a kind that a Headroom copies by its scale is not modelled."""
+        kind, source = foreign_kind(headroom), headroom.slot.source
+        if kind is not None:
+            key = Key(headroom.parent.namespace, source.name if source else "")
             self.waiting.append(Seen(unusable(kind, key, "is not modelled in the simulator")))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from headroom.core.holds import Problem
@@ -91,13 +92,21 @@ def _name(name: str, path: str, *, short: bool) -> Iterator[Problem]:
 
 def _labels(labels: dict[str, Any], path: str) -> Iterator[Problem]:
     for key, value in labels.items():
-        prefix, _, name = str(key).rpartition("/")
-        good = _QUALIFIED.fullmatch(name) is not None and len(name) <= 63
-        if not good or (prefix and _SUBDOMAIN.fullmatch(prefix) is None):
-            yield Problem(path, f'Invalid value: "{key}": {_KEY_WORDS}')
-        text = str(value)
-        if text and (_QUALIFIED.fullmatch(text) is None or len(text) > 63):
-            yield Problem(path, f'Invalid value: "{value}": {_VALUE_WORDS}')
+        for words in _label(str(key), str(value)):
+            yield Problem(path, words)
+
+
+@lru_cache(maxsize=1024)
+def _label(key: str, value: str) -> tuple[str, ...]:
+    """What is wrong with a label; most pods have the same ones as the pod before."""
+    problems = []
+    prefix, _, name = key.rpartition("/")
+    good = _QUALIFIED.fullmatch(name) is not None and len(name) <= 63
+    if not good or (prefix and _SUBDOMAIN.fullmatch(prefix) is None):
+        problems.append(f'Invalid value: "{key}": {_KEY_WORDS}')
+    if value and (_QUALIFIED.fullmatch(value) is None or len(value) > 63):
+        problems.append(f'Invalid value: "{value}": {_VALUE_WORDS}')
+    return tuple(problems)
 
 
 def _gates(spec: Any, path: str) -> Iterator[Problem]:

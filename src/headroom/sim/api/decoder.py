@@ -45,6 +45,8 @@ def readable(change: ObjectChange) -> Thing | None:
 
 
 def changed_pod(change: ObjectChange) -> Pod:
+    if isinstance(change.known, Pod):  # A pod is asked for twenty times for each change.
+        return change.known
     pod = change.thing
     if not isinstance(pod, Pod):
         raise SimulationError(f"{change.ref} is no pod")

@@ -54,7 +54,7 @@ class Verb(Enum):
 
 @dataclass(slots=True, eq=False)
 class ObjectChange:
-    """One change of one object."""
+    """One change of one object; `known` is its core value, once somebody has asked for it."""
 
     verb: Verb
     ref: Ref
@@ -62,14 +62,14 @@ class ObjectChange:
     old: Json | None
     registry: Registry
     parts: int = EVERYTHING
-    _thing: Thing | None = None
+    known: Thing | None = None
 
     @property
     def thing(self) -> Thing:
         """The changed object as a core value, decoded once for all listeners."""
-        if self._thing is None:
-            self._thing = self.registry.decode(self.obj)
-        return self._thing
+        if self.known is None:
+            self.known = self.registry.decode(self.obj)
+        return self.known
 
 
 Listener = Callable[[ObjectChange], None]
@@ -100,7 +100,6 @@ class Store:
         self._version = 0
         self._repeats: dict[Ref, _Repeats] = {}
         self._stamp: tuple[datetime | None, str] = None, ""
-        self._stamp_at: datetime | None = None  # when it was last asked for
 
     @property
     def version(self) -> int:
@@ -113,11 +112,8 @@ class Store:
     def timestamp(self) -> str:
         """The current time in the format of objects: whole seconds, UTC."""
         now = self._now()
-        if now is not self._stamp_at:
-            second = now.replace(microsecond=0)
-            if second != self._stamp[0]:
-                self._stamp = second, format_time(second)
-            self._stamp_at = now
+        if now is not self._stamp[0]:
+            self._stamp = now, format_time(now)
         return self._stamp[1]
 
     def timestamp_in(self, seconds: float) -> str:

@@ -24,7 +24,7 @@ class Ref(NamedTuple):
     name: str
 
     def __str__(self) -> str:
-        return "/".join(part for part in self if part)
+        return "/".join(filter(None, self))
 
 
 class Stored(dict[str, Any]):

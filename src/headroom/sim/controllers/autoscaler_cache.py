@@ -5,7 +5,7 @@ It keeps one model of the cluster (`autoscaler_model`), on which a scan can simu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from headroom.core.objects import Namespace, Pod
@@ -42,7 +42,11 @@ class AutoscalerCache:
         self._store = stage.store
         self._cutoff = behaviour.cutoff
         self._volumes = VolumeView(stage, "autoscaler", changed)
-        self.pods = {ref_of(obj): pod_of(obj) for obj in self._store.list("Pod")}
+        self._pods: dict[Ref, Pod] = {}
+        self._behind: dict[Ref, tuple[Pod, bool]] = {}  # changed pods, and whether they are gone
+        self._requested: dict[str, dict[str, int]] = {}  # node → the sums of its pods' requests
+        for obj in self._store.list("Pod"):
+            self._note(ref_of(obj), pod_of(obj))
         self.nodes = {ref_of(obj).name: node_of(obj) for obj in self._store.list("Node")}
         self._behaviour = behaviour
         self._unbound: dict[Ref, StuckPod | None] = {}
@@ -53,23 +57,61 @@ class AutoscalerCache:
         self._store.listen("Namespace", self._namespace_changed)
 
     def pod_changed(self, change: ObjectChange) -> None:
-        pod = changed_pod(change)
-        gone = change.verb is Verb.DELETED
-        if gone:
-            self.pods.pop(change.ref, None)
-        else:
-            self.pods[change.ref] = pod
+        """Note a changed pod: one without a node at once, others when a scan asks for them.
+
+        Between two scans most pods change several times.
+        """
+        pod, ref, gone = changed_pod(change), change.ref, change.verb is Verb.DELETED
         if gone or pod.node:
-            self._unbound.pop(change.ref, None)
-        else:
-            self._unbound[change.ref] = self._judged(change.obj, pod)
+            self._unbound.pop(ref, None)
+            self._behind[ref] = pod, gone
+            return
+        if ref in self._behind:  # Another pod of this name.
+            self._catch_up()
+        self._unbound[ref] = self._judged(change.obj, pod)
+        self._follow(ref, pod, gone)
+
+    @property
+    def pods(self) -> Mapping[Ref, Pod]:
+        """All pods."""
+        self._catch_up()
+        return self._pods
+
+    def _catch_up(self) -> None:
+        if self._behind:
+            behind, self._behind = self._behind, {}
+            for ref, (pod, gone) in behind.items():
+                self._follow(ref, pod, gone)
+
+    def _follow(self, ref: Ref, pod: Pod, gone: bool) -> None:
+        self._note(ref, None if gone else pod)
         if self._standing is not None and self._counts(pod):
             self._standing.follow(pod, gone)
+
+    def requested(self, node: str) -> Mapping[str, int]:
+        """The sums of what the pods of a node request, by resource."""
+        self._catch_up()
+        return self._requested.get(node, {})
+
+    def _note(self, ref: Ref, pod: Pod | None) -> None:
+        """Set a pod, or remove it, and update the sums of its node."""
+        before = self._pods.pop(ref, None) if pod is None else self._pods.get(ref)
+        if pod is not None:
+            self._pods[ref] = pod
+            if before and (before.node, before.requests) == (pod.node, pod.requests):
+                return
+        for each, sign in ((before, -1), (pod, 1)):
+            if each is None or not each.node:
+                continue
+            sums = self._requested.setdefault(each.node, {})
+            for name, amount in each.requests.items():
+                sums[name] = sums.get(name, 0) + sign * amount
 
     def _namespace_changed(self, _: ObjectChange) -> None:
         self._standing = None
 
     def node_changed(self, change: ObjectChange) -> None:
+        self._catch_up()
         node, gone = changed_node(change), change.verb is Verb.DELETED
         if gone:
             self.nodes.pop(change.ref.name, None)
@@ -109,6 +151,7 @@ class AutoscalerCache:
 
     def standing(self) -> Model:
         """The same model, kept between scans and updated with each changed pod and node."""
+        self._catch_up()
         if self._standing is None:
             self._standing = self.model()
         self._standing.put_in_order(self.nodes)

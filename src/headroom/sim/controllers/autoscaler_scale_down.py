@@ -10,7 +10,7 @@ machines.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from headroom.core.objects import Pod
@@ -117,7 +117,7 @@ class ScaleDown:
         if obj is None or is_protected(obj, self._behaviour):
             return None
         refs = self._stage.pods.refs_on_node(name)
-        used = _used(self._cache.nodes[name].allocatable, map(self._cache.pods.__getitem__, refs))
+        used = _used(self._cache.nodes[name].allocatable, self._cache.requested(name))
         moving = self._moving(refs)
         if self._behaviour.busy is not None and used >= self._behaviour.busy and any(moving):
             return None  # Most machines: one pod that would have to move is enough.
@@ -185,11 +185,9 @@ class ScaleDown:
         self._stage.server.merge_patch(ref_of(node), {"spec": {"taints": taints or None}})
 
 
-def _used(offered: Resources, pods: Iterable[Pod]) -> int:
+def _used(offered: Resources, requested: Mapping[str, int]) -> int:
     """The requested share of a node in thousandths, of the scarcest resource."""
-    total: dict[str, int] = {}
-    for pod in pods:
-        for name, amount in pod.requests.items():
-            total[name] = total.get(name, 0) + amount
-    parts = (total.get(name, 0) * 1000 // amount for name, amount in offered.items() if amount > 0)
+    parts = (
+        requested.get(name, 0) * 1000 // amount for name, amount in offered.items() if amount > 0
+    )
     return max(parts, default=0)

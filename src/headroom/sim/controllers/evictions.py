@@ -53,6 +53,8 @@ class TaintManager(Controller):
             return
         node = self.store.get(Ref("Node", "", str(dig(obj, "spec", "nodeName"))))
         taints = [t for t in node_of(node).taints if t.effect == "NoExecute"] if node else []
+        if not taints and uid_of(obj) not in self._due:
+            return
         left = toleration_time(pod_of(obj), taints)
         timer = self._due.get(uid_of(obj))
         if timer is not None and (left is None or left == 0):

@@ -8,6 +8,8 @@ time; other hooks take no time.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from headroom.sim.api.values import Json, dig
 from headroom.wire.durations import parse_duration
 
@@ -18,8 +20,13 @@ COMPLETE_AS = "sim.headroom.dev/complete-as"
 def lifetime(pod: Json) -> float | None:
     """How many seconds a pod runs; None without a valid annotation."""
     text = dig(pod, "metadata", "annotations", COMPLETE_AFTER)
+    return None if text is None else _seconds(str(text))
+
+
+@lru_cache(maxsize=4096)
+def _seconds(text: str) -> float | None:
     try:
-        return None if text is None else parse_duration(str(text)).total_seconds()
+        return parse_duration(text).total_seconds()
     except ValueError:
         return None
 

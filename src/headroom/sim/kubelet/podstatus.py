@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from headroom.sim.api.values import Json, condition_of, dig, new_condition, uid_of, with_condition
@@ -14,7 +15,7 @@ _CONTAINERS = "ContainersReady"
 
 def running(pod: Json, now: str) -> Json:
     """All containers run; the pod is Ready unless a readiness gate is not met."""
-    host = _address(str(dig(pod, "spec", "nodeName")), 172)
+    host = _host_address(str(dig(pod, "spec", "nodeName")))
     address = _address(uid_of(pod), 10)
     status: Json = {
         **(pod.get("status") or {}),
@@ -117,6 +118,11 @@ def _running(container: Json, now: str) -> dict[str, Any]:
 def _named(container: Json) -> dict[str, Any]:
     image = container.get("image", "")
     return {"name": container.get("name", ""), "image": image, "imageID": "", "restartCount": 0}
+
+
+@lru_cache(maxsize=4096)
+def _host_address(node: str) -> str:
+    return _address(node, 172)
 
 
 def _address(text: str, first: int) -> str:

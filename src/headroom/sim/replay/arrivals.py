@@ -57,7 +57,8 @@ class PodTrace:
         for arrival in arrivals_of(self.path):
             pods = _scaled(arrival.pods, self.scale, chance)
             if pods and arrival.second >= origin:
-                yield arrival.second - origin, arrival._replace(pods=pods)
+                same = pods == arrival.pods
+                yield arrival.second - origin, arrival if same else arrival._replace(pods=pods)
 
     def pod(self, index: int, arrival: Arrival) -> Json:
         """The pod with this number. Values of its line override the template."""

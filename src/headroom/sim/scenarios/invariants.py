@@ -20,12 +20,12 @@ from headroom.core.names import (
     WAIT_ANNOTATION,
 )
 from headroom.core.objects import Pod
-from headroom.core.resources import EMPTY, Resources
+from headroom.core.resources import Resources
 from headroom.sim.api.decoder import node_of, pod_of
 from headroom.sim.api.store import META, SPEC, ObjectChange, Store, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
 from headroom.sim.loop import SimClock
-from headroom.sim.scenarios.overcommit import ONE, OvercommitCheck
+from headroom.sim.scenarios.overcommit import OvercommitCheck, RoomUsed
 
 LATCH_LIMIT = 60.0
 GATE_LIMIT = 60.0
@@ -42,7 +42,7 @@ class Invariants:
         self._operator_since: float | None = None
         self._owners: dict[str, dict[str, Ref]] = {}
         self._running: dict[str, dict[str, Resources]] = {}
-        self._used: dict[str, Resources] = {}
+        self._used = RoomUsed()
         store.listen("Pod", self._on_pod)
         OvercommitCheck(store, self._breach)
 
@@ -89,21 +89,18 @@ class Invariants:
         if gone:
             ended = here.pop(uid, None)
             if ended is not None:
-                self._used[name] = self._used[name] - ended
+                self._used.add(name, ended, -1)
         elif pod.phase == "Running" and uid not in here:
-            here[uid] = pod.requests + ONE
-            self._used[name] = self._used.get(name, EMPTY) + here[uid]
-            self._check_room(name, self._used[name])
+            here[uid] = pod.requests
+            self._used.add(name, pod.requests, 1)
+            self._check_room(name)
 
-    def _check_room(self, name: str, used: Resources) -> None:
+    def _check_room(self, name: str) -> None:
         node = self._store.get(Ref("Node", "", name))
         if node is None:
             return
-        room = node_of(node).allocatable
-        for resource in sorted(used):
-            if used[resource] > room[resource]:
-                words = f"{used[resource]} {resource} used of {room[resource]}"
-                self._breach(f"Node/{name}: overcommitted: {words}")
+        for resource, used, room in self._used.beyond(name, node_of(node).allocatable):
+            self._breach(f"Node/{name}: overcommitted: {used} {resource} used of {room}")
 
     def _count_owner(self, pod: Json, gone: bool, before: str) -> None:
         hold = _claimed(pod)

@@ -46,7 +46,9 @@ class Journal:
         entry: Entry = {"at": round(self._clock.elapsed(), 3), "what": what}
         if thing:
             entry["object"] = thing
-        entry.update({name: value for name, value in more.items() if value not in ("", None)})
+        for name, value in more.items():
+            if value is not None and value != "":
+                entry[name] = value
         self._write(entry)
 
     def _on_pod(self, change: ObjectChange) -> None:

@@ -21,7 +21,7 @@ from headroom.core.names import (
 from headroom.core.objects import Pod
 from headroom.core.resources import CPU, EPHEMERAL_STORAGE, MEMORY, Resources
 from headroom.sim.api.decoder import changed_pod
-from headroom.sim.api.store import ObjectChange, Store, Verb
+from headroom.sim.api.store import GOING, STATUS, ObjectChange, Store, Verb
 from headroom.sim.api.values import Json, dig
 from headroom.sim.loop import SimClock
 from headroom.sim.pools import POOL_LABEL
@@ -115,13 +115,15 @@ class Meter:
             if bound:
                 return
             workload = workload_of(self._store, pod)
-            self._records[uid] = Stay(workload, self._clock.elapsed(), self._rules.match(value))
+            created, is_owner = self._clock.elapsed(), self._rules.match(value)
+            self._records[uid] = Stay(workload, created, is_owner, end=end_of(pod))
             if self._came_through_our_door(pod):
                 self._at_door.add(uid)
         found = self._records.get(uid)
         if found is None:
             return
-        found.end = end_of(pod)
+        if change.parts & (STATUS | GOING):
+            found.end = end_of(pod)
         gone = change.verb is Verb.DELETED or value.finished
         if found.until is None and (bound or gone):
             found.until, found.started = self._clock.elapsed(), bound

@@ -12,14 +12,21 @@ from dataclasses import fields, make_dataclass
 from datetime import datetime
 from operator import attrgetter
 from sys import intern
+from types import MappingProxyType
 from typing import Any, cast
 
 import msgspec
 
 from headroom.core.names import BESIDE_LABEL
-from headroom.core.objects import Key, Pod
+from headroom.core.objects import NO_LABELS, Key, Pod
 from headroom.wire.errors import DecodeError
-from headroom.wire.objects.metadata import annotations_of, labels_of, owners_of, spelled_labels
+from headroom.wire.objects.metadata import (
+    KEPT_ANNOTATIONS,
+    annotations_of,
+    labels_of,
+    owners_of,
+    spelled_labels,
+)
 from headroom.wire.objects.podjson import JsonObject, Metadata, PodCondition
 from headroom.wire.objects.pods import preempted, unschedulable
 from headroom.wire.objects.reader import Reader, Time
@@ -42,6 +49,7 @@ _READ = (
     "annotations",
     "ownerReferences",
 )
+_SIMPLE = frozenset(("name", "namespace", "labels", "annotations"))
 _read_metadata = Reader(Metadata)
 _ROOM = ("resources", "allocatedResources")
 
@@ -116,6 +124,10 @@ def pod_like(pod: Pod, metadata: Json) -> Pod | None:
 
     None: the whole must be read. Neither may have gates or volumes, which depend on more.
     """
+    if metadata.keys() <= _SIMPLE:
+        found = _named(pod, metadata)
+        if found is not None:
+            return found
     try:
         read = _read_metadata(msgspec.json.encode(metadata))
         labels = labels_of(read)
@@ -134,6 +146,32 @@ def pod_like(pod: Pod, metadata: Json) -> Pod | None:
         )
     except (TypeError, ValueError, msgspec.MsgspecError, DecodeError):
         return None
+
+
+def _named(pod: Pod, metadata: Json) -> Pod | None:
+    """The same for the metadata of most new pods: it is read without a detour through JSON.
+
+    None: it is not plain text.
+    """
+    name, namespace = metadata.get("name"), metadata.get("namespace")
+    notes, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}
+    texts = (name, namespace, *notes, *notes.values(), *labels, *labels.values())
+    if not all(isinstance(text, str) and text.isascii() for text in texts):
+        return None
+    if any(each.startswith(BESIDE_LABEL) for each in labels):
+        return None
+    kept = {key: value for key, value in notes.items() if key.startswith(KEPT_ANNOTATIONS)}
+    return pod_with(
+        pod,
+        key=Key(intern(str(namespace)), str(name)),
+        uid="",
+        version="",
+        labels=spelled_labels(msgspec.json.encode(labels)) if labels else NO_LABELS,
+        annotations=MappingProxyType(kept) if kept else NO_LABELS,
+        owners=(),
+        created=None,
+        deleted=None,
+    )
 
 
 def _node(pod: Pod, old: Any, new: Any) -> str | None:
