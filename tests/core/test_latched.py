@@ -51,12 +51,12 @@ def test_without_a_place_a_latch_of_the_hold_is_due_once() -> None:
 def test_a_hold_is_bare_that_says_it_is_held_where_only_the_latch_keeps_it() -> None:
     told = replace(ONCE, status=HoldStatus(phase="Available", node="a"))
     bare = LatchedHold(told, (), (), ())
-    assert is_bare(bare, LATCH, EMPTY, places=1)
-    assert not is_bare(replace(bare, guardians=(GUARDIAN,)), LATCH, EMPTY, places=1)
-    assert not is_bare(bare, LATCH, given=LATCH.requests, places=1)
-    assert not is_bare(bare, LATCH, EMPTY, places=0)
-    assert not is_bare(replace(bare, hold=ONCE), LATCH, EMPTY, places=1)
-    assert is_bare(replace(bare, hold=ONCE, telling=True), LATCH, EMPTY, places=1)
+    assert is_bare(bare, LATCH, (), places=1)
+    assert not is_bare(replace(bare, guardians=(GUARDIAN,)), LATCH, (), places=1)
+    assert not is_bare(bare, LATCH, (pod("came", cpu=4, node="a"),), places=1)
+    assert not is_bare(bare, LATCH, (), places=0)
+    assert not is_bare(replace(bare, hold=ONCE), LATCH, (), places=1)
+    assert is_bare(replace(bare, hold=ONCE, telling=True), LATCH, (), places=1)
 
 
 def waits(**parts: object) -> LatchedOwner:

@@ -16,7 +16,7 @@ for every pod that could run there beside the holds, whichever other pods wait.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from headroom.core.actions import (
@@ -28,6 +28,7 @@ from headroom.core.actions import (
 )
 from headroom.core.allocation import used_up
 from headroom.core.derived_names import dns_label
+from headroom.core.fast_replace import replace
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.names import (
     LOCKED_PRIORITY,

@@ -8,7 +8,6 @@ that somebody else has ended (`preempted`).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import chain
@@ -20,6 +19,7 @@ from headroom.core.eviction.preallocation import PlaceView, Succession, may_succ
 from headroom.core.eviction.preempted import PreemptedView, rest_of, was_preempted
 from headroom.core.eviction.preemption import HoldInUse, HoldToEnter
 from headroom.core.eviction.reclaim import Reclaim, ReclaimView
+from headroom.core.fast_replace import replace
 from headroom.core.hold_state.decision import CANDIDATES
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import kept_for

@@ -96,7 +96,7 @@ def latch_view(ledger: Ledger, latch: Pod, now: datetime) -> LatchView:
     places = ledger.state.free_places(node)
     holds = [_latched_hold(ledger, hold, latch, places) for hold in _holds_of(ledger, latch)]
     owners = (ledger.pods.get(claim.owner) for claim in claims)
-    given = sum((pod.requests for pod in owners if pod is not None and pod.node == node), EMPTY)
+    came = tuple(pod for pod in owners if pod is not None and pod.node == node)
     guardians = (pod for each in holds for pod in each.guardians)
     fences = ledger.index.of(By.FENCE, node) if stands_for_fence(latch) else ()
     return replace(
@@ -107,7 +107,7 @@ def latch_view(ledger: Ledger, latch: Pod, now: datetime) -> LatchView:
         guardians=frozenset(pod.uid for pod in guardians if pod.node == node),
         coming=any(ledger.awaited(each.hold, each.owners) for each in holds),
         due=any(is_due(each, places) for each in holds),
-        bare=any(is_bare(each, latch, given, places) for each in holds),
+        bare=any(is_bare(each, latch, came, places) for each in holds),
         fences=tuple(sorted(map(str, fences))),
         awaited=ledger.agenda.awaited(node_changed(node)),
     )

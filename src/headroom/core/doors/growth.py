@@ -8,12 +8,12 @@ can take it, because kube-scheduler counts the larger pod from the moment of the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 
 from headroom.core.actions import ClaimInPlace
 from headroom.core.allocation import kept_beside, policy_refusal
 from headroom.core.claims import standing_refusal
+from headroom.core.fast_replace import replace
 from headroom.core.node.kept_room import returned_on
 from headroom.core.node.view import HeldRoom, HoldRoom, NodeView
 from headroom.core.objects import Pod

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -48,10 +48,10 @@ def is_due(each: LatchedHold, places: int) -> bool:
     elsewhere, or has its claim.
     """
     hold = each.hold
-    if places < 1 and (not returns(hold) or each.relieved):
+    if hold.terminal or (places < 1 and (not returns(hold) or each.relieved)):
         return False
     size = to_keep(hold, each.users)
-    if hold.terminal or not size:
+    if not size:
         return False
     guardian = healthiest(hold, each.guardians)
     if each.writing or guardian is None or is_charge(guardian):
@@ -60,11 +60,12 @@ def is_due(each: LatchedHold, places: int) -> bool:
     return rest and not size.fits_in(guardian.requests)
 
 
-def is_bare(each: LatchedHold, latch: Pod, given: Resources, places: int) -> bool:
+def is_bare(each: LatchedHold, latch: Pod, came: Iterable[Pod], places: int) -> bool:
     """Whether a hold says that it is held on the node of a latch, and only the latch keeps it.
 
-    It says so until the API server has taken the status that says otherwise. `given` is what owners
-    have got under the latch. A node without a place for one more pod keeps its room by itself.
+    It says so until the API server has taken the status that says otherwise. `came` are the owners
+    that have got their room under the latch. A node without a place for one more pod keeps its room
+    by itself.
     """
     hold, node = each.hold, latch.nominated
     if hold.slot or hold.terminal or places < 1:
@@ -72,6 +73,7 @@ def is_bare(each: LatchedHold, latch: Pod, given: Resources, places: int) -> boo
     told = hold.status.phase == "Available" and hold.status.node == node
     if not (told or each.telling) or any(pod.node == node for pod in each.guardians):
         return False
+    given = sum((pod.requests for pod in came), EMPTY)
     return bool(latch.requests.minus(given) and to_keep(hold, each.owners))
 
 

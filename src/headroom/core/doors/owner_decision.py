@@ -18,10 +18,11 @@ an owner waits for, so nothing here changes anything.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from headroom.core.claims import Offer, Search
+from headroom.core.fast_replace import replace
 from headroom.core.names import WAIT_ANNOTATION
 from headroom.core.objects import Pod
 from headroom.core.plan import earliest
