@@ -15,7 +15,7 @@ CODE := $(wildcard src tests testbed bench tools)
 STORY ?=
 ARGS ?=
 # Tests on a real control plane mostly wait: a worker uses a fifth of a core. Each starts control planes of its own.
-JOBS ?= 5
+JOBS ?= 4
 # A wait that ran out on a busy machine proves nothing: such a test, and only such a one, is run once more.
 AGAIN := -raR --reruns 1 --reruns-delay 5 --only-rerun TookTooLong
 SEEDS ?= 100
