@@ -45,7 +45,7 @@ class Part:
 
 PARTS = (
     Part("decide", ("--nodes", "1000", "15000"), ("--nodes", "1000", "15000", "--pods", "100")),
-    Part("scale", (), ("--pods", "500", "--quick")),
+    Part("scale", ("--full",), ("--pods", "500", "--quick")),
     Part("promise", ("--lead", "90"), ("--lead", "90"), files=True),
     Part(
         "handover",

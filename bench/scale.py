@@ -5,7 +5,8 @@
 Each row has a reference of the same run, the smallest case of its kind, so a slow machine changes
 neither ratio nor verdict. Linear in pods means that a pod costs the same however many there are;
 sublinear in nodes, that it costs less than in proportion. The last column is the time for the aim
-at this rate; `--full` also runs 20,000 nodes and 50,000 pods (minutes).
+at this rate. `--full` also runs two of the targets as they are: 20,000 nodes with 50,000 pods, and
+a day of 1,000 nodes with 100,000 pods of 20 to 60 minutes each (minutes).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bench import rows
+from bench.day import LONG, Minutes
 from bench.simulator import bare_pods, node
 from headroom.sim.settings import Settings
 from headroom.sim.world import SimWorld
@@ -32,6 +34,8 @@ ARRIVALS = (
     ("a month of 670,000 arrivals", 670_000, 900.0),
 )
 PLACED = (20_000, 50_000)
+WHOLE_DAY = "a whole day"
+WHOLE_SIZE, WHOLE_MINUTES = (1_000, 100_000), (20, 60)
 LINEAR = 1.25
 """How much more a pod may cost than in the reference: runs of one minute differ by as much."""
 
@@ -73,9 +77,10 @@ def plain(nodes: int, pods: int) -> float:
         return time.process_time() - began
 
 
-def day(nodes: int, pods: int) -> float:
+def day(nodes: int, pods: int, minutes: Minutes = LONG) -> float:
     """CPU seconds of a simulated day, in its own process."""
     command = [sys.executable, "-m", "bench.day", "--nodes", str(nodes), "--pods", str(pods)]
+    command += ["--minutes", *map(str, minutes)]
     told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = re.search(r"([0-9.]+) s of CPU", told)
     if found is None:
@@ -103,22 +108,30 @@ def cases(pods: int, full: bool, days: Days = DAYS) -> Iterator[Row]:
     short, long = (Row(name, *size, day(*size)) for name, size in zip(DAY_NAMES, days, strict=True))
     yield short
     yield replace(long, yardstick=short.each, allowed=LINEAR)
+    if full:
+        cost = day(*WHOLE_SIZE, WHOLE_MINUTES)
+        yield Row(WHOLE_DAY, *WHOLE_SIZE, cost, short.each, LINEAR, _told(cost, 60, "as it is"))
 
 
 def more(found: Sequence[Row]) -> float:
     """What a pod more costs in a day, without what it takes to start."""
+    whole = [row for row in found if row.name == WHOLE_DAY]
+    if whole:
+        return whole[0].each
     short, long = (row for row in found if row.name in DAY_NAMES)
     return (long.cpu - short.cpu) / (long.pods - short.pods)
 
 
 def page_rows(found: Sequence[Row]) -> Iterator[rows.Row]:
-    """The aims, worked out from what was measured, beside the smallest case in proportion."""
-    short, long = (row for row in found if row.name in DAY_NAMES)
-    scale = f"worked out from days of {short.pods:,} and {long.pods:,} pods, CPU of one process"
+    """The aims, measured or worked out from what was, beside the smallest case in proportion."""
+    days = [row for row in found if row.name in (*DAY_NAMES, WHOLE_DAY)]
+    short, largest = days[0], days[-1]
     for name, size, most in ARRIVALS:
         beside = ("small day", short.each * size)
+        told = "" if size == largest.pods else "worked out from "
+        scale = f"{told}days of up to {largest.pods:,} pods, CPU of one process"
         yield rows.Row(name, more(found) * size, "s", *beside, rows.Aim(most), scale)
-    first, placed = found[0], [row for row in found if row.name not in DAY_NAMES]
+    first, placed = found[0], [row for row in found if row not in days]
     last = max(placed, key=lambda row: row.nodes)
     told = "" if (last.nodes, last.pods) == PLACED else "worked out from "
     scale = f"{told}{last.nodes:,} nodes and {last.pods:,} pods, CPU of one process"

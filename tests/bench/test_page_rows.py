@@ -118,8 +118,16 @@ def test_what_was_worked_out_from_a_smaller_run_says_so() -> None:
         ("20,000 nodes, 50,000 pods placed", 100.0, 2.0, False),
     ]
     assert all("worked out from" in row.scale for row in rows)
-    whole = [*found, scale.Row("all of them", 20_000, 50_000, 50.0)]
-    assert list(scale.page_rows(whole))[-1].scale.startswith("20,000 nodes")
+    whole = [
+        *found,
+        scale.Row("all of them", 20_000, 50_000, 50.0),
+        scale.Row(scale.WHOLE_DAY, 1_000, 100_000, 150.0),
+    ]
+    day, month, placed = scale.page_rows(whole)
+    assert placed.scale.startswith("20,000 nodes")
+    assert (day.measured, month.measured) == (150.0, 1_005.0)
+    assert day.scale.startswith("days of")
+    assert month.scale.startswith("worked out from")
 
 
 @pytest.mark.slow
