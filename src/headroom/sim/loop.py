@@ -19,7 +19,7 @@ from collections.abc import Callable
 from contextvars import Context, copy_context
 from datetime import datetime, timedelta
 from heapq import heapify, heappop, heappush
-from typing import Any, TypeVarTuple
+from typing import Any, TypeVarTuple, cast
 
 from headroom.sim.errors import SimulationError
 
@@ -70,9 +70,8 @@ class _Timer:
     write of the operator is not a part of the operator.
     """
 
-    __slots__ = ("_args", "_callback", "_cancelled", "_loop", "_moment", "waiting")
+    __slots__ = ("_args", "_callback", "_cancelled", "_context", "_loop", "_moment", "waiting")
 
-    _context = None  # It runs in that of the loop.
     _source_traceback = None  # Asyncio reads it if a callback fails.
 
     def __init__(
@@ -86,6 +85,7 @@ class _Timer:
         self._callback = callback
         self._args = args
         self._loop = loop
+        self._context = loop.timer_context
         self._cancelled = False
         self.waiting = True
 
@@ -126,11 +126,15 @@ class _ReadyCallback(asyncio.Handle):
         self._repr = self._source_traceback = None
 
 
+_run = cast("Callable[[_ReadyCallback | _Timer], None]", asyncio.Handle._run)
+"""Runs a callback in its context, and reports errors to the loop's exception handler."""
+
+
 class VirtualLoop(asyncio.SelectorEventLoop):
     """An event loop that never waits; `time()` starts at zero."""
 
     def __init__(self) -> None:
-        self._context = Context()  # of timers: nothing of who set them
+        self.timer_context = Context()
         self._now = 0.0
         self._limit = float("inf")
         self._idle = False
@@ -261,9 +265,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def _run_once(self) -> None:
         """Run until the loop is stopped; asyncio's loop calls this."""
-        self._context.run(self._run_turns)
-
-    def _run_turns(self) -> None:
         soon = self._soon
         while True:
             while self._stale and self._moments[0] in self._stale:
@@ -273,19 +274,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
                 self._take_due()
             for _ in range(len(soon)):  # Callbacks that these schedule run after them.
                 handle = soon.popleft()
-                if handle._cancelled:
-                    continue
-                context = handle._context
-                try:
-                    if context is None:
-                        handle._callback(*handle._args)
-                    else:
-                        context.run(handle._callback, *handle._args)
-                except (SystemExit, KeyboardInterrupt):
-                    raise
-                except BaseException as error:
-                    words = f"a callback failed: {handle._callback}"
-                    self.call_exception_handler({"message": words, "exception": error})
+                if not handle._cancelled:
+                    _run(handle)
             if self._halting:
                 self._halting = False
                 return
@@ -321,7 +311,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         timers = self._timers.pop(moment)
         for timer in timers:
             timer.waiting = False
-        if self._cancelled and moment in self._stale:
+        if self._cancelled:
             self._stale.discard(moment)
             self._cancelled -= sum(timer._cancelled for timer in timers)
         self._waiting -= len(timers)
