@@ -25,14 +25,15 @@ MOST_READ = 32
 class PackedLog(Sequence[Entry]):
     """Entries in the order in which they were added; an entry is read as an equal dict."""
 
-    def __init__(self) -> None:
+    def __init__(self, block: int = BLOCK) -> None:
+        self._size = block
         self._blocks: list[bytes | Block] = []
         self._latest: Block = []
         self._read: dict[int, Block] = {}
 
     def append(self, entry: Entry) -> None:
         self._latest.append(entry)
-        if len(self._latest) == BLOCK:
+        if len(self._latest) == self._size:
             self._blocks.append(_packed(self._latest))
             self._latest = []
 
@@ -42,7 +43,7 @@ class PackedLog(Sequence[Entry]):
         self._read.clear()
 
     def __len__(self) -> int:
-        return len(self._blocks) * BLOCK + len(self._latest)
+        return len(self._blocks) * self._size + len(self._latest)
 
     def __iter__(self) -> Iterator[Entry]:
         for number in range(len(self._blocks) + 1):
@@ -56,7 +57,7 @@ class PackedLog(Sequence[Entry]):
         places = range(len(self))[index]
         if isinstance(places, range):
             return [self[place] for place in places]
-        number, place = divmod(places, BLOCK)
+        number, place = divmod(places, self._size)
         return self._block(number)[place]
 
     def _block(self, number: int) -> Block:
