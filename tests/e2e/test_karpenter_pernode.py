@@ -80,9 +80,22 @@ class Cloud:
             raise
         return len(self.nodes())
 
+    def nodes_with(self, path: str, wish: Json, label: str, value: str) -> int:
+        """How many nodes it takes beside such slots; nothing is left for another try."""
+        name = str(wish["metadata"]["name"])
+        self.plane.api.create(path, wish)
+        try:
+            self.counted(name)
+            self.load()
+            return self.settled(label, value)
+        finally:
+            self.plane.api.delete(f"{path}/{name}")
+            self.clear()
+
     def clear(self) -> None:
         """Take the ordinary pods away, and wait until the machines have gone with them."""
-        self.plane.api.delete(DEPLOYMENTS.path("default", "ordinary"))
+        for found in self.plane.api.items(DEPLOYMENTS.path("default")):
+            self.plane.api.delete(DEPLOYMENTS.path("default", found["metadata"]["name"]))
         until("all machines are gone", lambda: not self.karpenter.claims(), seconds=LONG_S)
 
 
@@ -138,28 +151,17 @@ def test_slots_on_every_node_take_as_few_nodes_as_the_daemon_set_that_they_repla
     cloud: Cloud, blueprint: int
 ) -> None:
     wish = headroom("every", cpu=SLOT_CPU, size={"perNode": {"slots": 1}})
-    made = HEADROOMS.path("default")
-    cloud.plane.api.create(made, wish)
-    cloud.counted("every")
-    cloud.load()
-    native = cloud.settled("headroom.dev/for", "every")
+    native = cloud.nodes_with(HEADROOMS.path("default"), wish, "headroom.dev/for", "every")
     print(f"{ORDINARY} pods: DaemonSet {blueprint} nodes, Headroom {native} nodes")
-    cloud.plane.api.delete(f"{made}/every")
-    cloud.clear()
     assert native <= blueprint
 
 
 def test_tickets_on_every_node_take_as_few_nodes_as_the_daemon_set_that_they_replace(
     cloud: Cloud, blueprint: int
 ) -> None:
-    made = ORDERS.path("default")
-    cloud.plane.api.create(made, order("ticketed", cpu=SLOT_CPU, daemonSet=True, replicas=1))
-    cloud.counted("ticketed")
-    cloud.load()
-    tickets = cloud.settled("headroom.dev/role", "guardian")
+    wish = order("ticketed", cpu=SLOT_CPU, daemonSet=True, replicas=1)
+    tickets = cloud.nodes_with(ORDERS.path("default"), wish, "headroom.dev/role", "guardian")
     print(f"{ORDINARY} pods: DaemonSet {blueprint} nodes, Order {tickets} nodes")
-    cloud.plane.api.delete(f"{made}/ticketed")
-    cloud.clear()
     assert tickets <= blueprint
 
 
