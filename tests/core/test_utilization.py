@@ -132,6 +132,20 @@ def test_below_the_limit_no_more_wait_than_the_nodes_to_come_could_take() -> Non
     assert bounded(100, load, 5, SizeBounds(nodes=10)).count == 19
 
 
+def test_real_pods_that_wait_take_the_nodes_to_come_first() -> None:
+    nodes = [node("a", cpu=4), node("b", cpu=4)]
+    there = [pod("x", cpu=4, node="a"), pod("y", cpu=3, node="b")]
+    waiting = [pod(f"w{number}", cpu=1) for number in range(3)]
+    gated = pod("gated", cpu=2, gates=("example.com/later",))
+    huge = pod("huge", cpu=64)  # No node that may come is large enough for it.
+    load = load_on(nodes, use_of([*there, *waiting, gated, huge]), pod("", cpu=1))
+    assert (load.a_node, load.ahead) == (4, 2)
+    assert load.to_come(limit=4) == 6
+    assert bounded(100, load, 0, SizeBounds(nodes=4)).count == 6
+    assert may_wait(load, 5, 4, fits=False)
+    assert not may_wait(load, 6, 4, fits=False)
+
+
 def test_bounds_are_told_in_the_order_in_which_they_bite() -> None:
     bounds = SizeBounds(slots=50, pods=45, nodes=9, quota=60)
     target = bounded(100, Load(nodes=9, pods=5), 4, bounds)

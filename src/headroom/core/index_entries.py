@@ -56,6 +56,7 @@ class By(StrEnum):
     ARRIVED = "arrived"  # owners that have come and have no node, by headroom
     TAKEN = "taken"  # pods that have not ended, by the node whose room they ask for
     USED = "used"  # those of them that are no placeholders, by the same
+    UNPLACED = "unplaced"  # those of these for which a node may come, by what they ask for
     COMPANION = "companion"  # headrooms, by the objects that they have besides their slots
     EXPECTING = "expecting"  # workloads with pods to come, by namespace
     DEPLOYMENT = "deployment"  # workloads that have ReplicaSets, by uid
@@ -239,8 +240,11 @@ def load_entries(pod: Pod) -> tuple[Entry, ...]:
     if pod.finished:
         return ()
     taken = Entry(By.TAKEN, pod.node, pod.requests)
-    placeholder = ROLE_LABEL in pod.labels or pod.placeholder
-    return (taken,) if placeholder else (taken, Entry(By.USED, pod.node, pod.requests))
+    if ROLE_LABEL in pod.labels or pod.placeholder:
+        return (taken,)
+    used = Entry(By.USED, pod.node, pod.requests)
+    asks = not pod.node and not pod.gates and pod.deleted is None  # an autoscaler for a node
+    return (taken, used, Entry(By.UNPLACED, pod.requests)) if asks else (taken, used)
 
 
 def _is_pending(pod: Pod) -> bool:

@@ -10,7 +10,7 @@ and the autoscaler acts. `scale_rate` limits the speed of changes, `bounded` the
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from headroom.core.headrooms.eligibility import sorted_out
 from headroom.core.objects import Node, Pod
@@ -25,7 +25,9 @@ class Load:
     Nodes count as capacity where a placeholder may stand: ready, not cordoned, not leaving.
     `nodes` counts every Node object, as a limit on nodes does. `pods` are real pods that have not
     ended. `a_node` is how many placeholders the roomiest node takes, at least one, `vacant` how
-    many the room takes that is free now, where real pods do not wait for it.
+    many the room takes that is free now, where real pods do not wait for it. `ahead` is how many
+    placeholders the real pods count for that wait and find no free room: they take the nodes to
+    come first.
     """
 
     used: Resources = EMPTY
@@ -33,6 +35,11 @@ class Load:
     pods: int = 0
     a_node: int = 1
     vacant: int = 0
+    ahead: int = 0
+
+    def to_come(self, limit: int) -> int:
+        """How many placeholders the nodes could take that are still allowed."""
+        return max(0, (limit - self.nodes) * self.a_node - self.ahead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +68,14 @@ class BoundedSize:
 class Use:
     """What real pods that have not ended ask for, by node; `pods` is how many there are.
 
-    `taken` is what all pods ask for, placeholders included.
+    `taken` is what all pods ask for, placeholders included. `waiting` counts real pods that wait
+    for a node, by what they ask for.
     """
 
     by_node: Mapping[str, Resources]
     taken: Mapping[str, Resources]
     pods: int = 0
+    waiting: Mapping[Resources, int] = field(default_factory=dict)
 
 
 def load_on(nodes: Collection[Node], use: Use, shape: Pod) -> Load:
@@ -79,7 +88,20 @@ def load_on(nodes: Collection[Node], use: Use, shape: Pod) -> Load:
     roomiest = max((_fits(node.allocatable, one) for node in counted), default=1)
     free = sum(_fits(_left(node, use), one) for node in counted)
     vacant = max(0, free - _pieces(use.by_node.get("", EMPTY), one))
-    return Load(used, len(nodes), use.pods, max(1, roomiest), vacant)
+    ahead = max(0, _pieces_ahead(use.waiting, counted, one) - free)
+    return Load(used, len(nodes), use.pods, max(1, roomiest), vacant, ahead)
+
+
+def _pieces_ahead(waiting: Mapping[Resources, int], nodes: Collection[Node], one: Resources) -> int:
+    """As how many placeholders the waiting pods count; none brings a node that it is too large for.
+
+    A node to come is taken to be as large as one that is there.
+    """
+    return sum(
+        count * _pieces(asked, one)
+        for asked, count in waiting.items()
+        if any(asked.fits_in(node.allocatable) for node in nodes)
+    )
 
 
 def _at_most(used: Resources, there: Resources) -> Resources:
@@ -105,8 +127,8 @@ def bounded(wanted: int, load: Load, bound: int, bounds: SizeBounds) -> BoundedS
 
     At the limit on nodes nothing may wait but what fits on them, because whatever else waits would
     bring a node; beyond it everything goes, because what stands on a node keeps it. Below it no
-    more may wait than the nodes that are still allowed could take besides: nodes on their way are
-    no Node objects yet, and one that has just come is still empty.
+    more may wait than the nodes that are still allowed could take beside the real pods that wait:
+    nodes on their way are no Node objects yet, and one that has just come is still empty.
     """
     count, held_by = wanted, []
     room = None if bounds.pods is None else max(0, bounds.pods - load.pods)
@@ -131,7 +153,7 @@ def may_wait(load: Load, waiting: int, limit: int, fits: bool) -> bool:
     """
     if load.nodes > limit:
         return False
-    to_come = (limit - load.nodes) * load.a_node
+    to_come = load.to_come(limit)
     return waiting < to_come or (fits and waiting < to_come + load.vacant)
 
 
@@ -150,7 +172,7 @@ def _under_node_limit(load: Load, bound: int, limit: int | None) -> int | None:
         return None
     if load.nodes > limit:
         return 0
-    return bound + load.vacant + (limit - load.nodes) * load.a_node
+    return bound + load.vacant + load.to_come(limit)
 
 
 def _left(node: Node, use: Use) -> Resources:

@@ -47,4 +47,5 @@ def use_of(load: Index[Key], nodes: Collection[str]) -> Use:
     used, taken = (
         {node: load.total(by, node) for node in (*nodes, "")} for by in (By.USED, By.TAKEN)
     )
-    return Use(used, taken, real_pods(load))
+    waiting = {asked: len(pods) for asked, pods in load.all(By.UNPLACED).items()}
+    return Use(used, taken, real_pods(load), waiting)
