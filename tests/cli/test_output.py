@@ -6,7 +6,15 @@ import json
 
 import pytest
 
-from headroom.cli.output import OutputFormat, columns, document, documents, objects, put_document
+from headroom.cli.output import (
+    MOST_TOGETHER,
+    OutputFormat,
+    columns,
+    document,
+    documents,
+    objects,
+    put_document,
+)
 
 
 def test_columns_line_up_and_an_empty_cell_is_a_dash() -> None:
@@ -43,10 +51,10 @@ def test_json_with_half_a_character_or_no_number_is_printed_all_the_same() -> No
 
 
 def test_an_object_with_long_lists_is_printed_in_parts_with_the_same_text(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("headroom.cli.output.MOST_TOGETHER", 2)
-    lists = {"none": [], "one": [1], "many": [{"a": [n, "ü\n"]} for n in range(5)]}
+    many = [{"a": [n, "ü\n"]} for n in range(2 * MOST_TOGETHER + 1)]
+    lists = {"none": [], "one": [1], "many": many}
     whole = {"text": "x", "ö": {"b": {}, "c": [1]}, **lists, "rest": None, "tail": (1, 2, 3)}
     for value in (whole, {"odd": ["a", "\ud83d"]}, {}):
         put_document(value, OutputFormat.JSON)
