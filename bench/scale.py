@@ -5,8 +5,9 @@
 Each row has a reference of the same run, the smallest case of its kind, so a slow machine changes
 neither ratio nor verdict. Linear in pods means that a pod costs the same however many there are;
 sublinear in nodes, that it costs less than in proportion. The last column is the time for the aim
-at this rate. `--full` also runs two of the targets as they are: 20,000 nodes with 50,000 pods, and
-a day of 1,000 nodes with 100,000 pods of 20 to 60 minutes each (minutes).
+at this rate. `--full` also runs the targets as they are: 20,000 nodes with 50,000 pods, a day of
+1,000 nodes with 100,000 pods of 20 to 60 minutes each, and a month of 670,000 such pods (10 to 30
+minutes in all).
 """
 
 from __future__ import annotations
@@ -29,13 +30,12 @@ Days = tuple[tuple[int, int], tuple[int, int]]
 DAYS: Days = ((100, 1_200), (300, 4_800))  # nodes and pods
 QUICK_DAYS: Days = ((40, 400), (100, 1_600))
 DAY_NAMES = ("a day", "a larger day")
-ARRIVALS = (
-    ("a day of 100,000 pods", 100_000, 60.0),
-    ("a month of 670,000 arrivals", 670_000, 900.0),
-)
 PLACED = (20_000, 50_000)
-WHOLE_DAY = "a whole day"
-WHOLE_SIZE, WHOLE_MINUTES = (1_000, 100_000), (20, 60)
+WHOLE_NODES, WHOLE_MINUTES = 1_000, (20, 60)
+ARRIVALS = (  # the row of the page, the case of a full run, pods, days, target in seconds
+    ("a day of 100,000 pods", "a whole day", 100_000, 1, 60.0),
+    ("a month of 670,000 arrivals", "a whole month", 670_000, 30, 900.0),
+)
 LINEAR = 1.25
 """How much more a pod may cost than in the reference: runs of one minute differ by as much."""
 
@@ -77,10 +77,10 @@ def plain(nodes: int, pods: int) -> float:
         return time.process_time() - began
 
 
-def day(nodes: int, pods: int, minutes: Minutes = LONG) -> float:
-    """CPU seconds of a simulated day, in its own process."""
+def day(nodes: int, pods: int, minutes: Minutes = LONG, days: int = 1) -> float:
+    """CPU seconds of one simulated day or more, in their own process."""
     command = [sys.executable, "-m", "bench.day", "--nodes", str(nodes), "--pods", str(pods)]
-    command += ["--minutes", *map(str, minutes)]
+    command += ["--minutes", *map(str, minutes), "--days", str(days)]
     told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = re.search(r"([0-9.]+) s of CPU", told)
     if found is None:
@@ -108,14 +108,15 @@ def cases(pods: int, full: bool, days: Days = DAYS) -> Iterator[Row]:
     short, long = (Row(name, *size, day(*size)) for name, size in zip(DAY_NAMES, days, strict=True))
     yield short
     yield replace(long, yardstick=short.each, allowed=LINEAR)
-    if full:
-        cost = day(*WHOLE_SIZE, WHOLE_MINUTES)
-        yield Row(WHOLE_DAY, *WHOLE_SIZE, cost, short.each, LINEAR, _told(cost, 60, "as it is"))
+    for _, name, size, days_long, most in ARRIVALS if full else ():
+        cost = day(WHOLE_NODES, size, WHOLE_MINUTES, days_long)
+        told = _told(cost, most, "as it is")
+        yield Row(name, WHOLE_NODES, size, cost, short.each, LINEAR, told)
 
 
 def more(found: Sequence[Row]) -> float:
     """What a pod more costs in a day, without what it takes to start."""
-    whole = [row for row in found if row.name == WHOLE_DAY]
+    whole = [row for row in found if row.name == ARRIVALS[0][1]]
     if whole:
         return whole[0].each
     short, long = (row for row in found if row.name in DAY_NAMES)
@@ -124,13 +125,15 @@ def more(found: Sequence[Row]) -> float:
 
 def page_rows(found: Sequence[Row]) -> Iterator[rows.Row]:
     """The aims, measured or worked out from what was, beside the smallest case in proportion."""
-    days = [row for row in found if row.name in (*DAY_NAMES, WHOLE_DAY)]
+    days = [row for row in found if row.name in (*DAY_NAMES, *(each[1] for each in ARRIVALS))]
     short, largest = days[0], days[-1]
-    for name, size, most in ARRIVALS:
+    for name, _, size, _, most in ARRIVALS:
+        whole = next((row for row in days if row.pods == size), None)
+        cost = more(found) * size if whole is None else whole.cpu
+        worked_out = f"worked out from days of up to {largest.pods:,} pods"
+        scale = f"{worked_out if whole is None else 'as it is'}, CPU of one process"
         beside = ("small day", short.each * size)
-        told = "" if size == largest.pods else "worked out from "
-        scale = f"{told}days of up to {largest.pods:,} pods, CPU of one process"
-        yield rows.Row(name, more(found) * size, "s", *beside, rows.Aim(most), scale)
+        yield rows.Row(name, cost, "s", *beside, rows.Aim(most), scale)
     first, placed = found[0], [row for row in found if row not in days]
     last = max(placed, key=lambda row: row.nodes)
     told = "" if (last.nodes, last.pods) == PLACED else "worked out from "
@@ -159,7 +162,7 @@ def main() -> None:
         found.append(row)
         sys.stdout.write(row.line())
         sys.stdout.flush()
-    for name, size, aim in ARRIVALS:
+    for name, _, size, _, aim in ARRIVALS:
         each = more(found)
         sys.stdout.write(f"at {each * 1e3:.2f} ms a pod more: {_told(each * size, aim, name)}\n")
     rows.write(options.rows, page_rows(found))

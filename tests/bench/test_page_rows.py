@@ -121,13 +121,17 @@ def test_what_was_worked_out_from_a_smaller_run_says_so() -> None:
     whole = [
         *found,
         scale.Row("all of them", 20_000, 50_000, 50.0),
-        scale.Row(scale.WHOLE_DAY, 1_000, 100_000, 150.0),
+        scale.Row("a whole day", 1_000, 100_000, 150.0),
     ]
     day, month, placed = scale.page_rows(whole)
     assert placed.scale.startswith("20,000 nodes")
     assert (day.measured, month.measured) == (150.0, 1_005.0)
-    assert day.scale.startswith("days of")
+    assert day.scale.startswith("as it is")
     assert month.scale.startswith("worked out from")
+    whole.append(scale.Row("a whole month", 1_000, 670_000, 700.0))
+    day, month, _ = scale.page_rows(whole)
+    assert (day.measured, month.measured) == (150.0, 700.0)
+    assert month.scale.startswith("as it is")
 
 
 @pytest.mark.slow
