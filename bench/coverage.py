@@ -18,7 +18,7 @@ from headroom.core.objects import Key, Pod
 from headroom.kube.client import Client
 from headroom.kube.cluster import KubeCluster
 from headroom.kube.watch_scope import WatchScope
-from headroom.ports import PodGone, Seen
+from headroom.ports import Lost, Seen
 from headroom.wire.kinds import PODS
 
 
@@ -86,7 +86,7 @@ class Coverage:
             match event:
                 case Seen(Pod() as pod):
                     self.see(pod, time.perf_counter())
-                case PodGone(key, _):
+                case Lost(Pod(key=key)):
                     self.lose(key)
                 case _:
                     continue

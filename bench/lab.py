@@ -23,7 +23,7 @@ from headroom.kube.client import Client
 from headroom.kube.cluster import KubeCluster
 from headroom.kube.kubeconfig import find_access
 from headroom.kube.watch_scope import WatchScope
-from headroom.ports import PodGone, Seen
+from headroom.ports import Lost, Seen
 from headroom.wire.crds import crds
 from headroom.wire.kinds import HOLDS, PODS, Resource
 from headroom.wire.manifests import priority_classes
@@ -133,7 +133,7 @@ class Lab:
                         self.bound_at.setdefault(pod.key.name, now)
                     if pod.phase == "Running":
                         self.running_at.setdefault(pod.key.name, now)
-                case PodGone(key, _):
+                case Lost(Pod(key=key)):
                     self.pods.pop(key, None)
 
     async def until(self, what: str, ready: Callable[[], bool], seconds: float) -> bool:

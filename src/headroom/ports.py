@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol, assert_never
+from typing import Protocol
 
 from headroom.core.actions import Action, Outcome
 from headroom.core.demand.resource_quotas import ResourceQuota
-from headroom.core.demand.volumes import NodeDrivers, StorageClass, Stored, Volume, VolumeClaim
+from headroom.core.demand.volumes import Stored
 from headroom.core.eviction.budgets import Budget
 from headroom.core.headrooms.announced_pods import PodAutoscaler
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.holds import Hold
-from headroom.core.objects import Key, Namespace, Node, Parent, Pod
+from headroom.core.objects import Namespace, Node, Pod
 from headroom.core.quotas.quota import Quota
 
 Thing = (
@@ -44,54 +44,15 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class PodGone:
-    key: Key
-    uid: str
+class Lost:
+    """The object was deleted; `thing` is its last known state. It may never have been seen."""
 
-
-@dataclass(frozen=True, slots=True)
-class NodeGone:
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class NamespaceGone:
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class HoldGone:
-    parent: Parent
-
-
-@dataclass(frozen=True, slots=True)
-class HeadroomGone:
-    parent: Parent
-
-
-@dataclass(frozen=True, slots=True)
-class WorkloadGone:
-    workload: Workload
+    thing: Thing
 
 
 @dataclass(frozen=True, slots=True)
 class AutoscalerSeen:
     """An autoscaler that counts DaemonSets on new nodes was installed while the operator runs."""
-
-
-@dataclass(frozen=True, slots=True)
-class ResourceQuotaGone:
-    quota: ResourceQuota
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetGone:
-    key: Key
-
-
-@dataclass(frozen=True, slots=True)
-class AutoscalerGone:
-    autoscaler: PodAutoscaler
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,68 +64,11 @@ class KindHidden:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredGone:
-    """A volume claim, a volume or a storage class was deleted."""
-
-    stored: Stored
-
-
-@dataclass(frozen=True, slots=True)
-class QuotaGone:
-    parent: Parent
-
-
-@dataclass(frozen=True, slots=True)
 class Synced:
     """Everything that existed at the start was reported; from here on, changes."""
 
 
-Event = (
-    Seen
-    | PodGone
-    | NodeGone
-    | NamespaceGone
-    | HoldGone
-    | HeadroomGone
-    | WorkloadGone
-    | AutoscalerSeen
-    | StoredGone
-    | ResourceQuotaGone
-    | BudgetGone
-    | AutoscalerGone
-    | KindHidden
-    | QuotaGone
-    | Synced
-)
-
-
-def gone(thing: Thing) -> Event:
-    """The event for a deleted object."""
-    match thing:
-        case Pod():
-            return PodGone(thing.key, thing.uid)
-        case Node():
-            return NodeGone(thing.name)
-        case Namespace():
-            return NamespaceGone(thing.name)
-        case Hold():
-            return HoldGone(thing.parent)
-        case Headroom():
-            return HeadroomGone(thing.parent)
-        case Workload():
-            return WorkloadGone(thing)
-        case VolumeClaim() | Volume() | StorageClass() | NodeDrivers():
-            return StoredGone(thing)
-        case ResourceQuota():
-            return ResourceQuotaGone(thing)
-        case Budget():
-            return BudgetGone(thing.key)
-        case PodAutoscaler():
-            return AutoscalerGone(thing)
-        case Quota():
-            return QuotaGone(thing.parent)
-        case _:
-            assert_never(thing)
+Event = Seen | Lost | AutoscalerSeen | KindHidden | Synced
 
 
 class Cluster(Protocol):

@@ -13,7 +13,7 @@ from typing import Any, Protocol, Self, TypeVar
 
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Pod
-from headroom.ports import Cluster, Event, PodGone, Seen, Synced
+from headroom.ports import Cluster, Event, Lost, Seen, Synced
 from headroom.wire.kinds import Resource
 
 Json = dict[str, Any]
@@ -106,11 +106,16 @@ class Watching:
 
         return await self.until(find)
 
-    async def pod_gone(self, key: Key) -> PodGone:
-        def find(event: Event) -> PodGone | None:
-            return event if isinstance(event, PodGone) and event.key == key else None
+    async def pod_gone(self, key: Key) -> Pod:
+        return await self.until(lambda event: lost(event, Pod, key))
 
-        return await self.until(find)
+
+def lost(event: Event, kind: type[T], key: Key | None = None) -> T | None:
+    """The object of this kind that an event says was deleted."""
+    match event:
+        case Lost(thing) if isinstance(thing, kind):
+            return thing if key is None or getattr(thing, "key", None) == key else None
+    return None
 
 
 def pod_manifest(name: str, **spec: Any) -> Json:

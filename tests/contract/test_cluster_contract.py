@@ -35,13 +35,14 @@ from headroom.core.names import (
 )
 from headroom.core.objects import Condition, Key, Namespace, Node, Parent
 from headroom.core.resources import Resources
-from headroom.ports import HoldGone, NodeGone, Seen, Synced
+from headroom.ports import Seen, Synced
 from headroom.wire.events import event_name
 from headroom.wire.kinds import CLAIM_INDEXES, EVENTS, HOLDS, NODES, PODS
 from tests.contract.ground import (
     Ground,
     Watching,
     hold_manifest,
+    lost,
     node_manifest,
     pod_manifest,
 )
@@ -75,9 +76,9 @@ def test_what_is_there_is_told_before_synced_and_changes_after(ground: Ground) -
             await ground.remove(PODS, "early")
             assert (await watching.pod_gone(Key(ground.namespace, "early"))).uid == uid
             await ground.remove(HOLDS, "nightly")
-            await watching.until(lambda event: isinstance(event, HoldGone) or None)
+            await watching.until(lambda event: lost(event, Hold))
             await ground.remove(NODES, "early-node")
-            await watching.until(lambda event: event == NodeGone("early-node") or None)
+            await watching.until(lambda event: lost(event, Node))
 
     ground.run(story())
 

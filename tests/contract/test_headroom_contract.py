@@ -9,9 +9,9 @@ from typing import Any
 from headroom.core.actions import Done, Gone, Stale, WriteHeadroomStatus
 from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus, Workload
 from headroom.core.objects import Condition, Key
-from headroom.ports import Event, HeadroomGone, Seen, Synced, WorkloadGone
+from headroom.ports import Event, Seen, Synced
 from headroom.wire.kinds import DEPLOYMENTS, HEADROOMS, STATEFUL_SETS
-from tests.contract.ground import Ground, Watching, headroom_manifest, workload_manifest
+from tests.contract.ground import Ground, Watching, headroom_manifest, lost, workload_manifest
 
 NOON = datetime(2027, 1, 4, 12, 0, tzinfo=UTC)
 OTHER_UID = "00000000-0000-0000-0000-000000000000"
@@ -27,10 +27,6 @@ def workload(event: Event, key: Key, kind: str) -> Workload | None:
         case Seen(Workload() as seen) if seen.key == key and seen.ref.kind == kind:
             return seen
     return None
-
-
-def is_gone(event: Event, key: Key) -> bool:
-    return isinstance(event, WorkloadGone) and event.workload.key == key
 
 
 async def headroom(watching: Watching, key: Key) -> Headroom:
@@ -73,11 +69,9 @@ def test_a_workload_is_told_once_a_headroom_copies_its_kind(ground: Ground) -> N
             seen = await watching.until(lambda event: workload(event, key, "StatefulSet"))
             assert seen.replicas == 4
             await ground.remove(STATEFUL_SETS, "web")
-            await watching.until(lambda event: is_gone(event, key) or None)
+            await watching.until(lambda event: lost(event, Workload, key))
             await ground.remove(HEADROOMS, "late")
-            gone = await watching.until(
-                lambda event: event if isinstance(event, HeadroomGone) else None
-            )
+            gone = await watching.until(lambda event: lost(event, Headroom))
             assert gone.parent.name == "late"
 
     ground.run(story())

@@ -15,7 +15,7 @@ from headroom.dashboard.document import EVERYTHING, VisibleScope
 from headroom.dashboard.page_state import filled
 from headroom.dashboard.view import ClusterView
 from headroom.engine.engine import Engine
-from headroom.ports import Event, NodeGone, PodGone, Seen, Synced
+from headroom.ports import Event, Lost, Seen, Synced
 from headroom.wire.kind_codecs import NATIVE
 from tests.builders import NOON, hold, node, pod
 
@@ -52,7 +52,7 @@ def test_a_picture_kept_up_to_date_is_the_picture_of_everything() -> None:
     first = live.picture()
     assert {name: first[name] for name in live.whole()} == live.whole()
     assert first["nodes"]["a"]["held"]["cpu"] == 1000
-    live.tell(PodGone(guardian.key, guardian.uid), NodeGone("b"))
+    live.tell(Lost(guardian), Lost(node("b")))
     live.tell(Seen(pod("late", cpu=2, node="a", phase="Running")))
     second = live.picture()
     assert {name: second[name] for name in live.whole()} == live.whole()

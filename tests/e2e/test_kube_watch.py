@@ -13,7 +13,7 @@ from headroom.kube.client import Client
 from headroom.kube.cluster import KubeCluster
 from headroom.kube.kubeconfig import find_access
 from headroom.kube.watch_scope import WatchScope, WatchTuning
-from headroom.ports import Event, PodGone, Seen, Synced
+from headroom.ports import Event, Lost, Seen, Synced
 from headroom.wire.kinds import NODES, PODS
 from testbed.controlplane import ControlPlane
 from tests.contract.ground import Watching, pod_manifest
@@ -66,7 +66,7 @@ def told(events: list[Event]) -> list[str]:
         match event:
             case Seen(Pod() as pod):
                 words.append(f"{pod.key.name} seen")
-            case PodGone(Key(_, name), _):
+            case Lost(Pod(key=Key(_, name))):
                 words.append(f"{name} gone")
     return words
 

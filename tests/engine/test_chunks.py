@@ -8,7 +8,7 @@ from headroom.core.headrooms.headrooms import NODE_CHUNK, Headroom, Workload, Wo
 from headroom.core.holds import PodTemplate
 from headroom.core.objects import OwnerReference, Pod
 from headroom.core.sizes.replicas import Replicas
-from headroom.ports import WorkloadGone
+from headroom.ports import Lost
 from tests.builders import node, pod
 from tests.core.headroom_builder import headroom
 from tests.engine.play import Play
@@ -57,7 +57,7 @@ def test_a_daemon_set_that_is_there_leaves_less_for_each_piece() -> None:
 def test_pieces_grow_when_a_daemon_set_goes() -> None:
     play = Play(node("a", 4), node("b", 4), LOGS, said_to_be_of("uid-logs"), in_pieces())
     assert pieces(play) == [2, 2]
-    play.engine.observe(WorkloadGone(LOGS), play.now)
+    play.engine.observe(Lost(LOGS), play.now)
     play.run()
     (slot,) = (each for each in play.engine.ledger.holds.values() if each.slot)
     assert slot.template.pod.requests["cpu"] == 4000

@@ -13,7 +13,7 @@ from headroom.core.objects import Namespace
 from headroom.core.policy import Policy
 from headroom.dialects.korder.rules.requests import ASKING, Asks
 from headroom.engine.claim_index import MOST_BYTES, MOST_KEYS
-from headroom.ports import NamespaceGone, Thing
+from headroom.ports import Lost, Thing
 from tests.builders import hold, need, selector
 from tests.engine.play import Play
 
@@ -112,7 +112,7 @@ def test_a_write_that_failed_is_made_again() -> None:
 
 def test_a_namespace_that_is_gone_is_not_written_to() -> None:
     play = written(OPTED_IN, hold("h"))
-    play.engine.observe(NamespaceGone("default"), play.now)
+    play.engine.observe(Lost(Namespace("default")), play.now)
     count = len(keys(play))
     play.now += timedelta(minutes=1)
     play.run(30)

@@ -10,7 +10,7 @@ from headroom.core.holds import PREEMPTIBLE
 from headroom.core.resources import EMPTY
 from headroom.core.sizes.utilization import Utilization
 from headroom.engine.headrooms.load import use_of
-from headroom.ports import HeadroomGone, PodGone
+from headroom.ports import Lost
 from tests.builders import node, pod
 from tests.core.headroom_builder import WEB, headroom, web
 from tests.engine.play import Play
@@ -85,7 +85,7 @@ def test_what_pods_ask_for_is_added_up_only_while_a_headroom_follows_the_load() 
     assert use.pods == 1
     assert use.by_node["a"] == play.pod("p").requests
     assert use.taken["a"] == play.pod("p").requests + held
-    play.engine.observe(PodGone(play.pod("p").key, play.pod("p").uid), play.now)
+    play.engine.observe(Lost(play.pod("p")), play.now)
     assert use_of(load, ["a"]).by_node["a"] == EMPTY
-    play.engine.observe(HeadroomGone(half().parent), play.now)
+    play.engine.observe(Lost(half()), play.now)
     assert use_of(load, ["a"]).taken["a"] == EMPTY

@@ -11,7 +11,7 @@ from headroom.core.objects import Key
 from headroom.core.plan import Work
 from headroom.core.policy import Policy
 from headroom.engine.engine import Engine
-from headroom.ports import NodeGone, Seen, Synced
+from headroom.ports import Lost, Seen, Synced
 from tests.builders import NOON, hold, node, pod
 from tests.engine.play import Play
 
@@ -80,7 +80,7 @@ def test_a_node_that_goes_takes_nobody_along_who_is_still_there() -> None:
     play = Play(node("a"), node("b"), hold("h", cpu=1))
     play.run()
     guardian = play.ours("guardian")[0]
-    play.engine.observe(NodeGone(guardian.node), play.now)
+    play.engine.observe(Lost(node(guardian.node)), play.now)
     assert play.plan() == ()
     play.toy.remove(guardian)
     del play.toy.nodes[guardian.node]

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from typing import get_args
 
-import pytest
-
 from headroom.core.quotas.quota import Quota
 from headroom.dialects.korder.rules.quota import KorderQuota
-from headroom.engine.observation.observer import OBSERVED, taken_in_by
-from headroom.ports import Event, Seen, Synced, Thing
+from headroom.engine.observation.observer import LOST, SEEN, taken_in_by
+from headroom.ports import Event, Lost, Seen, Synced, Thing
 
-KINDS: set[type] = {*get_args(Thing), *get_args(Event)} - {Seen, Synced}
-
-
-@pytest.mark.parametrize("kind", sorted(KINDS, key=str))
-def test_the_table_has_a_function_for_each_kind(kind: type) -> None:
-    assert taken_in_by(kind) is OBSERVED[kind]
+THINGS: set[type] = set(get_args(Thing))
 
 
-def test_the_table_has_nothing_that_cannot_happen() -> None:
-    assert set(OBSERVED) == KINDS
+def test_every_kind_of_object_is_taken_in_when_it_is_seen_and_when_it_is_lost() -> None:
+    assert set(LOST) == THINGS
+    assert set(SEEN) == THINGS | set(get_args(Event)) - {Seen, Lost, Synced}
 
 
 def test_a_quota_of_a_dialect_is_taken_in_as_a_quota() -> None:
-    assert KorderQuota not in OBSERVED
-    assert taken_in_by(KorderQuota) is OBSERVED[Quota]
+    for table in (SEEN, LOST):
+        assert KorderQuota not in table
+        assert taken_in_by(KorderQuota, table) is table[Quota]

@@ -33,7 +33,7 @@ from headroom.engine.status_writer import (
     StatusWriter,
     status_subject,
 )
-from headroom.ports import HoldGone
+from headroom.ports import Lost
 from tests.builders import NOON, hold, node
 from tests.core.headroom_builder import headroom
 from tests.engine.play import Play
@@ -138,7 +138,7 @@ def test_what_is_gone_is_forgotten() -> None:
     writer = play.engine._publisher
     assert writer.size() > 150
     for each in list(play.toy.holds.values()):
-        play.engine.observe(HoldGone(each.parent), play.now)
+        play.engine.observe(Lost(each), play.now)
     assert writer.size() == 1  # The namespace.
 
 

@@ -55,7 +55,7 @@ from headroom.core.names import (
 )
 from headroom.core.objects import Key, Node, Parent, Pod
 from headroom.core.resources import EMPTY
-from headroom.ports import Event, HeadroomGone, HoldGone, NodeGone, PodGone, Seen, Thing
+from headroom.ports import Event, Lost, Seen, Thing
 
 
 class Toy:
@@ -92,16 +92,14 @@ class Toy:
     def remove(self, thing: Pod | Hold | Headroom | Node) -> None:
         match thing:
             case Pod(key=key):
-                self.events.append(PodGone(key, self.pods.pop(key).uid))
+                thing = self.pods.pop(key)
             case Hold(parent=parent):
                 del self.holds[str(parent)]
-                self.events.append(HoldGone(parent))
             case Headroom(parent=parent):
                 del self.headrooms[str(parent)]
-                self.events.append(HeadroomGone(parent))
             case Node(name=name):
                 del self.nodes[name]
-                self.events.append(NodeGone(name))
+        self.events.append(Lost(thing))
 
     def perform(self, action: Action) -> Outcome:
         """Do what an action says, as an API server would."""

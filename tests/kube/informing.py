@@ -11,7 +11,7 @@ from headroom.core.objects import Key, Pod
 from headroom.kube.client import Client, Tuning
 from headroom.kube.watch import Informer
 from headroom.kube.watch_scope import Listener, Trouble, WatchScope, WatchTuning
-from headroom.ports import Event, PodGone, Seen
+from headroom.ports import Event, Lost, Seen
 from headroom.wire.decode import DecodeThing, decode_thing
 from headroom.wire.kinds import PODS
 from tests.kube.fakeapi import FakeApi, bookmark, line, pod_json
@@ -56,7 +56,7 @@ def _in_words(event: Event) -> str:
     match event:
         case Seen(Pod() as pod):
             return f"{pod.key.name}@{pod.version}"
-        case PodGone(Key(_, name), uid):
+        case Lost(Pod(key=Key(_, name), uid=uid)):
             return f"{name} gone ({uid})"
         case _:
             return repr(event)

@@ -219,7 +219,7 @@ def test_a_right_that_comes_later_shows_that_a_workload_is_missing() -> None:
             api.script("/apis/apps/v1/deployments", *forbidden, Stream((END,), "hang"))
             cluster = cluster_at(api)
             words = await first_words(cluster, 4, _told_problem)
-        assert words[-1] == "WorkloadGone"
+        assert words[-1] == "Lost"
 
     run(main())
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from headroom.core.objects import Key, Namespace
-from headroom.kube.list_diff import KnownObjects
-from headroom.ports import HoldGone, NamespaceGone, NodeGone, PodGone, Seen, gone
+from headroom.kube.list_diff import KnownObjects, key_of
+from headroom.ports import Lost, Seen
 from tests.builders import hold, node, pod
 
 
@@ -13,7 +13,7 @@ def test_every_change_is_told() -> None:
     web = pod("web")
     assert mirror.update(web) == [Seen(web)]
     assert mirror.update(web) == [Seen(web)]
-    assert mirror.remove(web.key) == [PodGone(web.key, web.uid)]
+    assert mirror.remove(web.key) == [Lost(web)]
     assert mirror.remove(web.key) == []
     assert len(mirror) == 0
 
@@ -28,7 +28,7 @@ def test_a_list_tells_only_what_is_new_changed_or_gone() -> None:
     assert mirror.listing
     assert mirror.update(same) == []
     assert mirror.update(newer) == [Seen(newer)]
-    assert mirror.finish() == [PodGone(lost.key, lost.uid)]
+    assert mirror.finish() == [Lost(lost)]
     assert not mirror.listing
 
 
@@ -50,7 +50,7 @@ def test_what_is_deleted_while_a_list_is_read_is_told_once() -> None:
     mirror.update(web)
     mirror.begin()
     mirror.update(web)
-    assert mirror.remove(web.key) == [PodGone(web.key, web.uid)]
+    assert mirror.remove(web.key) == [Lost(web)]
     assert mirror.finish() == []
 
 
@@ -58,7 +58,7 @@ def test_a_pod_made_anew_under_its_name_is_another_pod() -> None:
     mirror = KnownObjects()
     first, second = pod("web", uid="1"), pod("web", uid="2")
     mirror.update(first)
-    assert mirror.update(second) == [PodGone(first.key, "1"), Seen(second)]
+    assert mirror.update(second) == [Lost(first), Seen(second)]
 
 
 def test_a_list_that_starts_anew_forgets_what_it_had_listed() -> None:
@@ -67,7 +67,7 @@ def test_a_list_that_starts_anew_forgets_what_it_had_listed() -> None:
     mirror.begin()
     mirror.update(web)
     mirror.begin()
-    assert mirror.finish() == [PodGone(web.key, web.uid)]
+    assert mirror.finish() == [Lost(web)]
 
 
 def test_what_is_kept_unread_is_not_gone() -> None:
@@ -81,7 +81,7 @@ def test_what_is_kept_unread_is_not_gone() -> None:
 
 
 def test_every_kind_has_its_end() -> None:
-    assert gone(node("a")) == NodeGone("a")
-    assert gone(Namespace("shop")) == NamespaceGone("shop")
-    nightly = hold("nightly")
-    assert gone(nightly) == HoldGone(nightly.parent)
+    for thing in (node("a"), Namespace("shop"), hold("nightly")):
+        mirror = KnownObjects()
+        mirror.update(thing)
+        assert mirror.remove(key_of(thing)) == [Lost(thing)]

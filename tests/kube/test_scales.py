@@ -10,7 +10,7 @@ from headroom.dialects.capacitybuffer.names import BUFFERS
 from headroom.kube.client import Client, Tuning
 from headroom.kube.cluster import KubeCluster
 from headroom.kube.watch_scope import WatchScope, WatchTuning
-from headroom.ports import Event, Seen, Synced, WorkloadGone
+from headroom.ports import Event, Lost, Seen, Synced
 from tests.kube.fakeapi import FakeApi, Reply, Step, Stream, bookmark, line, refusal, run
 from tests.kube.listening import first_words
 from tests.wire.test_scales import pod
@@ -55,7 +55,7 @@ def _word(event: Event) -> str:
             return f"{found.replicas} of {found.template.pod.requests['cpu']}"
         case Seen(Workload(problems=(problem, *_))):
             return str(problem)
-        case WorkloadGone(lost):
+        case Lost(Workload() as lost):
             return f"no {lost.ref}"
         case _:
             return type(event).__name__

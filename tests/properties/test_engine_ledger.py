@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from headroom.core.derived_names import guardian_name
+from headroom.core.holds import Hold
 from headroom.core.names import (
     CLAIM_GATE,
     CLAIMED_ANNOTATION,
@@ -31,7 +32,7 @@ from headroom.engine.freeze import unsettled_on
 from headroom.engine.latch_controller import latched
 from headroom.engine.ledger import Ledger
 from headroom.engine.observation.pods import lose_pod, see_pod
-from headroom.ports import Event, HoldGone, PodGone, Seen
+from headroom.ports import Event, Lost, Seen
 from tests.builders import NOON, hold, node, pod
 from tests.samples import examples
 
@@ -95,9 +96,9 @@ things = st.one_of(
 events = st.one_of(
     things.map(Seen),
     things.map(Seen),
-    things.map(lambda each: PodGone(each.key, each.uid)),
+    things.map(Lost),
     st.sampled_from(HOLDS).map(Seen),
-    st.sampled_from(HOLDS).map(lambda each: HoldGone(each.parent)),
+    st.sampled_from(HOLDS).map(Lost),
 )
 histories = st.lists(events, max_size=25)
 
@@ -112,9 +113,9 @@ def replayed(history: list[Event]) -> Ledger:
                 see_pod(ledger, seen, NOON)
             case Seen(thing):
                 ledger.see_hold(thing)  # type: ignore[arg-type]  # only pods and holds are drawn
-            case PodGone(key, uid):
+            case Lost(Pod(key=key, uid=uid)):
                 lose_pod(ledger, key, uid)
-            case HoldGone(parent):
+            case Lost(Hold(parent=parent)):
                 ledger.lose_hold(str(parent))
             case _:
                 raise AssertionError(event)
@@ -188,14 +189,10 @@ def test_the_order_across_objects_is_no_matter(history: list[Event], random: Any
 
 def _whose(event: Event) -> Key | str:
     match event:
-        case Seen(Pod() as seen):
-            return seen.key
-        case PodGone(key, _):
+        case Seen(Pod(key=key)) | Lost(Pod(key=key)):
             return key
-        case Seen(thing):
+        case Seen(thing) | Lost(thing):
             return str(getattr(thing, "parent", ""))
-        case HoldGone(parent):
-            return str(parent)
         case _:
             raise AssertionError(event)
 

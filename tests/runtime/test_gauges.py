@@ -12,7 +12,7 @@ from headroom.core.names import CLAIM_GATE, CLAIMED_ANNOTATION, ROLE_GUARDIAN, R
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.resources import Resources
 from headroom.core.sizes.replicas import NOTHING
-from headroom.ports import HeadroomGone, HoldGone, PodGone, Seen
+from headroom.ports import Lost, Seen
 from headroom.runtime.gauges import CountingChronicle, Gauges
 from headroom.runtime.http import Health
 from headroom.runtime.metrics import Metrics
@@ -84,7 +84,7 @@ def test_an_owner_released_without_a_claim_is_one_miss() -> None:
 def test_an_owner_that_goes_away_is_forgotten() -> None:
     watched = Watched()
     watched.census.see(Seen(OWNER))
-    watched.census.see(PodGone(OWNER.key, "u1"))
+    watched.census.see(Lost(OWNER))
     watched.census.see(Seen(replace(OWNER, gates=(), annotations=CLAIMED, node="a")))
     assert watched.value("headroom_owner_pod_wait_seconds_count") == 0
 
@@ -94,7 +94,7 @@ def test_holds_are_counted_by_phase_until_they_are_gone() -> None:
     watched.census.see(Seen(hold("Available")))
     watched.census.refresh({})
     assert watched.value("headroom_holds", phase="Available") == 1
-    watched.census.see(HoldGone(hold("").parent))
+    watched.census.see(Lost(hold("")))
     watched.census.refresh({})
     assert watched.value("headroom_holds", phase="Available") == 0
 
@@ -136,13 +136,15 @@ def test_a_claim_taken_back_counts_as_stolen_once_it_is_done() -> None:
 
 def test_the_slots_of_all_headrooms_are_counted() -> None:
     watched = Watched()
-    for name, held, pending in (("a", 3, 1), ("b", 2, 0)):
-        parent = Parent("headroom.dev/v1alpha1", "Headroom", "shop", name)
-        status = HeadroomStatus(held=held, pending=pending)
-        watched.census.see(Seen(Headroom(parent, Slot(), NOTHING, status=status)))
+    first, second = (
+        Headroom(Parent("headroom.dev/v1alpha1", "Headroom", "shop", name), Slot(), NOTHING)
+        for name in ("a", "b")
+    )
+    watched.census.see(Seen(replace(first, status=HeadroomStatus(held=3, pending=1))))
+    watched.census.see(Seen(replace(second, status=HeadroomStatus(held=2, pending=0))))
     watched.census.refresh({})
     assert watched.value("headroom_slots", state="held") == 5
     assert watched.value("headroom_slots", state="pending") == 1
-    watched.census.see(HeadroomGone(Parent("headroom.dev/v1alpha1", "Headroom", "shop", "a")))
+    watched.census.see(Lost(first))
     watched.census.refresh({})
     assert watched.value("headroom_slots", state="held") == 2

@@ -21,7 +21,7 @@ from headroom.core.actions import (
     Ungate,
 )
 from headroom.core.objects import Key, Pod
-from headroom.ports import Clock, Cluster, Event, PodGone, Seen, Synced
+from headroom.ports import Clock, Cluster, Event, Lost, Seen, Synced
 from headroom.sim.api.values import Ref, condition_of, dig, uid_of
 from headroom.sim.faults import Fault
 from headroom.sim.world import START, SimWorld
@@ -122,7 +122,7 @@ def test_pod_events_keep_their_order(world: SimWorld) -> None:
     told = []
     for event in operator.events:
         match event:
-            case PodGone(key):
+            case Lost(Pod(key=key)):
                 told.append(key.name)
             case Seen(Pod(key)):
                 told.append(key.name)

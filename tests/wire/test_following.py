@@ -13,7 +13,7 @@ from headroom.core.demand.volumes import Volume, VolumeClaim
 from headroom.core.objects import Key, LabelSelector, PodTerm, Requirement
 from headroom.core.sizes.follow import Follow
 from headroom.kube.list_diff import KnownObjects
-from headroom.ports import Seen, StoredGone
+from headroom.ports import Lost, Seen
 from headroom.wire.kinds import (
     DEPLOYMENTS,
     STORAGE_CLASSES,
@@ -110,7 +110,7 @@ def test_claims_and_volumes_come_and_go_like_everything_else() -> None:
     claim = VolumeClaim(Key("shop", "files"), uid="u1")
     made_anew = VolumeClaim(Key("shop", "files"), uid="u2")
     assert mirror.update(claim) == [Seen(claim)]
-    assert mirror.update(made_anew) == [StoredGone(claim), Seen(made_anew)]
+    assert mirror.update(made_anew) == [Lost(claim), Seen(made_anew)]
     volumes = KnownObjects()
     volumes.update(Volume("v"))
-    assert volumes.remove(Key("", "v")) == [StoredGone(Volume("v"))]
+    assert volumes.remove(Key("", "v")) == [Lost(Volume("v"))]

@@ -84,10 +84,10 @@ from headroom.engine.headrooms.slot_events import (
 from headroom.engine.headrooms.slot_takeover import move_in
 from headroom.engine.hold_controller import HoldController
 from headroom.engine.ledger import Ledger
-from headroom.engine.observation.observer import Observers, subject_of, taken_in_by
+from headroom.engine.observation.observer import Observers, observed, subject_of
 from headroom.engine.observation.pods import lose_pod
 from headroom.engine.status_writer import StatusWriter, WriteStatus
-from headroom.ports import Event, Seen, Synced
+from headroom.ports import Event, Synced
 
 MOST_LOOKS = 500  # decisions of one plan, so that new events are processed before the next one
 MOST_ROUNDS = 5
@@ -140,9 +140,8 @@ class Engine:
         if isinstance(event, Synced):
             self.synced = True
             return
-        what = event.thing if isinstance(event, Seen) else event
-        take_in, subject = taken_in_by(type(what)), partial(subject_of, event)
-        self.quarantine.attempt("observe", subject, now, take_in, self._observers, what, now)
+        subject = partial(subject_of, event)
+        self.quarantine.attempt("observe", subject, now, observed, self._observers, event, now)
 
     def sees(self, silent_for: timedelta) -> None:
         """For how long the watch of pods has proved nothing; too long means that we are blind."""

@@ -54,7 +54,7 @@ log = structlog.get_logger("headroom.kube")
 class Stats:
     """Counters for metrics; they only grow."""
 
-    events: Counter[str] = field(default_factory=Counter)  # by kind of event, such as PodGone
+    events: Counter[str] = field(default_factory=Counter)  # by kind of event: Seen, Lost
     outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)  # (action, outcome)
     troubles: Counter[str] = field(default_factory=Counter)  # by resource
     unreadable: int = 0  # objects that could not be decoded

@@ -22,7 +22,7 @@ from headroom.kube.other_controllers import has_karpenter
 from headroom.kube.scales import ScaledKind
 from headroom.kube.watch import Informer
 from headroom.kube.watch_scope import Listener, Trouble, WatchHealth, WatchScope, WatchTuning
-from headroom.ports import AutoscalerSeen, Event, KindHidden, Seen, Synced, Thing, WorkloadGone
+from headroom.ports import AutoscalerSeen, Event, KindHidden, Lost, Seen, Synced, Thing
 from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import DAEMON_SETS, Resource
 from headroom.wire.objects.needed import ANNOUNCING, looks_ahead, needed_kinds
@@ -147,7 +147,7 @@ class Gathering:
         there = self._informers[kind].keys()
         gone = [each for key, each in self._unseen.pop(kind, {}).items() if key not in there]
         if gone:
-            await self._put([WorkloadGone(each) for each in gone])
+            await self._put([Lost(each) for each in gone])
 
     async def _copy_foreign(self, headroom: Headroom) -> None:
         """Watch the kind whose pods a headroom copies, if it has to be discovered."""

@@ -8,22 +8,11 @@ about that object is ignored. Pure: `watch` passes objects in, and sends what it
 
 from __future__ import annotations
 
-from typing import assert_never
-
-from headroom.core.demand.resource_quotas import ResourceQuota
-from headroom.core.demand.volumes import NodeDrivers, StorageClass, Volume, VolumeClaim
-from headroom.core.eviction.budgets import Budget
-from headroom.core.headrooms.announced_pods import PodAutoscaler
-from headroom.core.headrooms.headrooms import Headroom, Workload
+from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
-from headroom.core.objects import Key, Namespace, Node, Pod
+from headroom.core.objects import Key, Namespace, Node
 from headroom.core.quotas.quota import Quota
-from headroom.ports import (
-    Event,
-    Seen,
-    Thing,
-    gone,
-)
+from headroom.ports import Event, Lost, Seen, Thing
 
 
 class KnownObjects:
@@ -61,7 +50,7 @@ class KnownObjects:
             if known == thing:
                 return []
         if known is not None and _uid_of(known) != _uid_of(thing):
-            return [gone(known), Seen(thing)]  # Deleted and created again between two events.
+            return [Lost(known), Seen(thing)]  # Deleted and created again between two events.
         return [Seen(thing)]
 
     def is_outdated(self, key: Key) -> bool:
@@ -84,7 +73,7 @@ class KnownObjects:
         if self._listed is not None:
             self._listed.discard(key)
             self._changed.add(key)
-        return [gone(known)] if known is not None else []
+        return [Lost(known)] if known is not None else []
 
     def finish(self) -> list[Event]:
         """The list is complete: report deleted objects, in order of name."""
@@ -92,7 +81,7 @@ class KnownObjects:
         self._listed = None
         self._changed = set()
         missing = sorted(key for key in self._known if key not in listed)
-        return [gone(self._known.pop(key)) for key in missing]
+        return [Lost(self._known.pop(key)) for key in missing]
 
 
 def key_of(thing: Thing) -> Key:
@@ -104,15 +93,9 @@ def key_of(thing: Thing) -> Key:
 
 def _uid_of(thing: Thing) -> str:
     match thing:
-        case Pod() | Node() | Workload():
-            return thing.uid
-        case VolumeClaim() | Volume() | StorageClass() | NodeDrivers():
-            return thing.uid
-        case ResourceQuota() | Budget() | PodAutoscaler():
-            return thing.uid
         case Hold() | Headroom() | Quota():
             return thing.parent.uid
         case Namespace():
             return ""
         case _:
-            assert_never(thing)
+            return thing.uid

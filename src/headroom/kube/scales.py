@@ -21,7 +21,7 @@ from headroom.kube.client import Client
 from headroom.kube.errors import Closed, KubeError, RequestRefused
 from headroom.kube.watch import Informer
 from headroom.kube.watch_scope import Listener, WatchScope, WatchTuning
-from headroom.ports import Event, Seen, Thing, WorkloadGone
+from headroom.ports import Event, Lost, Seen, Thing
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import PODS, Resource
 from headroom.wire.objects.scales import (
@@ -107,7 +107,7 @@ class ScaledKind:
                     self._there[found.key] = found
                     if found.key in self._wanted:
                         told.append(Seen(await self._asked(found)))
-                case WorkloadGone(lost):
+                case Lost(Workload() as lost):
                     self._there.pop(lost.key, None)
                     told.append(event)
                 case _:
@@ -151,7 +151,7 @@ class ScaledKind:
         """All objects are known: correct reports about objects that do not exist."""
         self._trouble = ""
         missing = [key for key in self._wanted if key not in self._there]
-        gone: list[Event] = [WorkloadGone(unusable(self._kind, key, "")) for key in missing]
+        gone: list[Event] = [Lost(unusable(self._kind, key, "")) for key in missing]
         await self._listener.tell(gone)
         await self._begin()
 

@@ -25,7 +25,7 @@ from headroom.core.names import (
 from headroom.core.objects import Key, Pod
 from headroom.core.promise.report import PROMISE_KEPT
 from headroom.core.resources import CPU, EMPTY, Resources
-from headroom.ports import Clock, Event, HeadroomGone, HoldGone, PodGone, Seen
+from headroom.ports import Clock, Event, Lost, Seen
 from headroom.runtime.http import Health
 from headroom.runtime.logs import LogEvent, get_logger
 from headroom.runtime.metrics import Metrics
@@ -73,11 +73,11 @@ class Gauges:
                 self._see_hold(hold)
             case Seen(Headroom() as headroom):
                 self._headrooms[str(headroom.parent)] = headroom.status
-            case HeadroomGone(parent=parent):
+            case Lost(Headroom(parent=parent)):
                 self._headrooms.pop(str(parent), None)
-            case PodGone(uid=uid):
+            case Lost(Pod(uid=uid)):
                 self._waiting.pop(uid, None)
-            case HoldGone(parent=parent):
+            case Lost(Hold(parent=parent)):
                 self._holds.pop(str(parent), None)
                 self._new_holds.pop(str(parent), None)
 

@@ -25,12 +25,7 @@ from headroom.core.actions import (
 )
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.objects import Key
-from headroom.ports import (
-    Event,
-    Seen,
-    Synced,
-    gone,
-)
+from headroom.ports import Event, Lost, Seen, Synced
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.feeds import Feed
 from headroom.sim.api.store import ObjectChange, Verb
@@ -201,7 +196,7 @@ class _Stream:
     def _tell(self, change: ObjectChange) -> None:
         thing = change.thing
         if change.verb is Verb.DELETED:
-            self.waiting.append(gone(thing))
+            self.waiting.append(Lost(thing))
             return
         self.waiting.append(Seen(thing))
         for needed in needed_kinds(thing, self._schedulers):

@@ -30,15 +30,7 @@ from headroom.dashboard.snapshot import LIVE, Windows, picture
 from headroom.dashboard.timeline import Timeline, sample_of
 from headroom.dashboard.view import ClusterView
 from headroom.engine.ledger import Ledger
-from headroom.ports import (
-    Event,
-    HeadroomGone,
-    HoldGone,
-    NodeGone,
-    PodGone,
-    QuotaGone,
-    Seen,
-)
+from headroom.ports import Event, Lost, Seen
 from headroom.wire.kind_codecs import KindCodecs
 
 PORTION = 200
@@ -88,19 +80,19 @@ class LiveFeed:
         match event:
             case Seen(Pod() as pod):
                 self._see_pod(pod)
-            case PodGone(key=key):
+            case Lost(Pod(key=key)):
                 self._claimed.discard(key)
                 self._waiting.discard(key)
                 self._touch(self._pods, key)
-            case Seen(Node(name=name)) | NodeGone(name=name):
+            case Seen(Node(name=name)) | Lost(Node(name=name)):
                 self._touch(self._nodes, name)
-            case Seen(Hold(parent=parent)) | HoldGone(parent=parent):
+            case Seen(Hold(parent=parent)) | Lost(Hold(parent=parent)):
                 self._touch(self._objects, str(parent))
-            case Seen(Headroom(parent=parent)) | HeadroomGone(parent=parent):
+            case Seen(Headroom(parent=parent)) | Lost(Headroom(parent=parent)):
                 self._touch(self._objects, parent.whole)
             case Seen(Quota() as quota):
                 self._quotas[str(quota.parent)] = quota
-            case QuotaGone(parent=parent):
+            case Lost(Quota(parent=parent)):
                 self._quotas.pop(str(parent), None)
 
     def _see_pod(self, pod: Pod) -> None:

@@ -1,8 +1,8 @@
 """Pass each observed change to all parts of the engine that it concerns.
 
-An event says what is now true of one object. `OBSERVED` is the table of what happens then, by the
-kind of the object that is seen or of the event that says that it is gone. The engine processes each
-event isolated from the others: see `error_isolation`.
+An event says what is now true of one object. `SEEN` and `LOST` are the tables of what happens then,
+by the kind of the object that is seen or lost. The engine processes each event isolated from the
+others: see `error_isolation`.
 """
 
 from __future__ import annotations
@@ -54,23 +54,7 @@ from headroom.engine.ledger import Ledger
 from headroom.engine.observation.pods import lose_pod, see_pod
 from headroom.engine.overcommit import wake_overbooked
 from headroom.engine.status_writer import StatusWriter, quota_subject, status_subject
-from headroom.ports import (
-    AutoscalerGone,
-    AutoscalerSeen,
-    BudgetGone,
-    Event,
-    HeadroomGone,
-    HoldGone,
-    KindHidden,
-    NamespaceGone,
-    NodeGone,
-    PodGone,
-    QuotaGone,
-    ResourceQuotaGone,
-    Seen,
-    StoredGone,
-    WorkloadGone,
-)
+from headroom.ports import AutoscalerSeen, Event, KindHidden, Lost, Seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +100,7 @@ def _keeps_nodes(ledger: Ledger) -> bool:
     return bool(ledger.index.all(By.FENCE) or ledger.hold_index.all(By.RETURNING))
 
 
-def _lose_pod(to: Observers, gone: PodGone, now: datetime) -> None:
+def _lose_pod(to: Observers, gone: Pod, now: datetime) -> None:
     ledger, old = to.ledger, to.ledger.pods.get(gone.key)
     note_guardian_gone(ledger, gone.key, gone.uid)
     lose_pod(ledger, gone.key, gone.uid)
@@ -145,7 +129,7 @@ def _see_hold(to: Observers, hold: Hold, _: datetime) -> None:
     witnesses.want(ledger, allowed)
 
 
-def _lose_hold(to: Observers, gone: HoldGone, _: datetime) -> None:
+def _lose_hold(to: Observers, gone: Hold, _: datetime) -> None:
     ledger, parent = to.ledger, gone.parent
     if parent.identity in ledger.holds:
         to.indexer.touch(ledger.holds[parent.identity])
@@ -166,7 +150,7 @@ def _see_headroom(to: Observers, headroom: Headroom, now: datetime) -> None:
         witnesses.want(ledger, ledger.slots.headrooms.get(whole, headroom))
 
 
-def _lose_headroom(to: Observers, gone: HeadroomGone, _: datetime) -> None:
+def _lose_headroom(to: Observers, gone: Headroom, _: datetime) -> None:
     ledger, parent = to.ledger, gone.parent
     to.headrooms.lose(parent)
     witnesses.forget(ledger, parent)
@@ -180,7 +164,7 @@ def _see_quota(to: Observers, quota: Quota, _: datetime) -> None:
     quotas.see_quota(to.ledger, quota)
 
 
-def _lose_quota(to: Observers, gone: QuotaGone, _: datetime) -> None:
+def _lose_quota(to: Observers, gone: Quota, _: datetime) -> None:
     quotas.lose_quota(to.ledger, gone.parent)
     to.publisher.forget(quota_subject(gone.parent))
 
@@ -189,24 +173,24 @@ def _see_workload(to: Observers, workload: Workload, _: datetime) -> None:
     to.headrooms.workload_changed(workload)
 
 
-def _lose_workload(to: Observers, gone: WorkloadGone, _: datetime) -> None:
-    to.headrooms.workload_changed(gone.workload, gone=True)
+def _lose_workload(to: Observers, gone: Workload, _: datetime) -> None:
+    to.headrooms.workload_changed(gone, gone=True)
 
 
 def _see_autoscaler(to: Observers, autoscaler: PodAutoscaler, _: datetime) -> None:
     reconsider(to.ledger, *see_autoscaler(to.ledger, autoscaler))
 
 
-def _lose_autoscaler(to: Observers, gone: AutoscalerGone, _: datetime) -> None:
-    reconsider(to.ledger, *see_autoscaler(to.ledger, gone.autoscaler, gone=True))
+def _lose_autoscaler(to: Observers, gone: PodAutoscaler, _: datetime) -> None:
+    reconsider(to.ledger, *see_autoscaler(to.ledger, gone, gone=True))
 
 
 def _see_stored(to: Observers, thing: Stored, now: datetime) -> None:
     _judge_anew(to.ledger, volumes.see(to.ledger, thing), now)
 
 
-def _lose_stored(to: Observers, gone: StoredGone, now: datetime) -> None:
-    _judge_anew(to.ledger, volumes.lose(to.ledger, gone.stored), now)
+def _lose_stored(to: Observers, gone: Stored, now: datetime) -> None:
+    _judge_anew(to.ledger, volumes.lose(to.ledger, gone), now)
 
 
 def _judge_anew(ledger: Ledger, pods: Iterable[Key], now: datetime) -> None:
@@ -223,7 +207,7 @@ def _see_budget(to: Observers, budget: Budget, _: datetime) -> None:
     to.ledger.budgets[budget.key] = budget
 
 
-def _lose_budget(to: Observers, gone: BudgetGone, _: datetime) -> None:
+def _lose_budget(to: Observers, gone: Budget, _: datetime) -> None:
     to.ledger.budgets.pop(gone.key, None)
 
 
@@ -231,8 +215,8 @@ def _see_resource_quota(to: Observers, quota: ResourceQuota, now: datetime) -> N
     to.headrooms.quota_changed(quota, now)
 
 
-def _lose_resource_quota(to: Observers, gone: ResourceQuotaGone, _: datetime) -> None:
-    to.headrooms.quota_lifted(gone.quota)
+def _lose_resource_quota(to: Observers, gone: ResourceQuota, _: datetime) -> None:
+    to.headrooms.quota_lifted(gone)
 
 
 def _see_node(to: Observers, node: Node, _: datetime) -> None:
@@ -243,7 +227,7 @@ def _see_node(to: Observers, node: Node, _: datetime) -> None:
         to.headrooms.nodes_changed()
 
 
-def _lose_node(to: Observers, gone: NodeGone, _: datetime) -> None:
+def _lose_node(to: Observers, gone: Node, _: datetime) -> None:
     to.ledger.lose_node(gone.name)
     node_deleted(to.ledger, gone.name)
     to.headrooms.nodes_changed()
@@ -262,7 +246,7 @@ def _see_namespace(to: Observers, namespace: Namespace, _: datetime) -> None:
     witnesses.see_namespace(ledger, before, namespace)
 
 
-def _lose_namespace(to: Observers, gone: NamespaceGone, _: datetime) -> None:
+def _lose_namespace(to: Observers, gone: Namespace, _: datetime) -> None:
     to.ledger.namespaces.pop(gone.name, None)
     to.ledger.state.remove_namespace(gone.name)
     quotas.relabelled(to.ledger)
@@ -282,38 +266,49 @@ def _see_hidden(to: Observers, hidden: KindHidden, _: datetime) -> None:
     reconsider(to.ledger, *slots.depending(On.ARRIVALS))
 
 
-OBSERVED: Mapping[type, Callable[[Observers, Any, datetime], None]] = {
+Observe = Callable[[Observers, Any, datetime], None]
+_STORED = (VolumeClaim, Volume, StorageClass, NodeDrivers)
+SEEN: Mapping[type, Observe] = {
     Pod: _see_pod,
-    PodGone: _lose_pod,
     Hold: _see_hold,
-    HoldGone: _lose_hold,
     Headroom: _see_headroom,
-    HeadroomGone: _lose_headroom,
     Quota: _see_quota,
-    QuotaGone: _lose_quota,
     Workload: _see_workload,
-    WorkloadGone: _lose_workload,
     PodAutoscaler: _see_autoscaler,
-    AutoscalerGone: _lose_autoscaler,
-    **dict.fromkeys((VolumeClaim, Volume, StorageClass, NodeDrivers), _see_stored),
-    StoredGone: _lose_stored,
+    **dict.fromkeys(_STORED, _see_stored),
     Budget: _see_budget,
-    BudgetGone: _lose_budget,
     ResourceQuota: _see_resource_quota,
-    ResourceQuotaGone: _lose_resource_quota,
     Node: _see_node,
-    NodeGone: _lose_node,
     Namespace: _see_namespace,
-    NamespaceGone: _lose_namespace,
     AutoscalerSeen: _count_overhead,
     KindHidden: _see_hidden,
 }
+LOST: Mapping[type, Observe] = {
+    Pod: _lose_pod,
+    Hold: _lose_hold,
+    Headroom: _lose_headroom,
+    Quota: _lose_quota,
+    Workload: _lose_workload,
+    PodAutoscaler: _lose_autoscaler,
+    **dict.fromkeys(_STORED, _lose_stored),
+    Budget: _lose_budget,
+    ResourceQuota: _lose_resource_quota,
+    Node: _lose_node,
+    Namespace: _lose_namespace,
+}
 
 
-def taken_in_by(kind: type) -> Callable[[Observers, Any, datetime], None]:
+def observed(to: Observers, event: Event, now: datetime) -> None:
+    """Take an event in."""
+    table = LOST if isinstance(event, Lost) else SEEN
+    what = event.thing if isinstance(event, Seen | Lost) else event
+    taken_in_by(type(what), table)(to, what, now)
+
+
+def taken_in_by(kind: type, table: Mapping[type, Observe]) -> Observe:
     """The function for a kind; a kind of a dialect inherits from the one that is in the table."""
-    exact = OBSERVED.get(kind)
-    return exact or next(OBSERVED[each] for each in kind.__mro__ if each in OBSERVED)
+    exact = table.get(kind)
+    return exact or next(table[each] for each in kind.__mro__ if each in table)
 
 
 def _repeats(ledger: Ledger, hold: Hold) -> bool:
@@ -332,8 +327,8 @@ def _repeats(ledger: Ledger, hold: Hold) -> bool:
 
 def subject_of(event: Event) -> Subject | str:
     """Whom an event is about, as the agenda names it; else its kind and name."""
-    if not isinstance(event, Seen):
-        return _subject_gone(event)
+    if not isinstance(event, Seen | Lost):
+        return type(event).__name__
     match event.thing:
         case Pod() as pod:
             return pod_subject(pod.key)
@@ -345,15 +340,3 @@ def subject_of(event: Event) -> Subject | str:
             return f"{type(named).__name__.lower()} {named.name}"
         case other:
             return f"{type(other).__name__.lower()} {other.key}"
-
-
-def _subject_gone(event: Event) -> Subject | str:
-    match event:
-        case PodGone(key=key):
-            return pod_subject(key)
-        case HoldGone(parent=parent):
-            return hold_subject(parent)
-        case HeadroomGone(parent=parent):
-            return headroom_subject(parent)
-        case _:
-            return type(event).__name__
