@@ -15,7 +15,7 @@ from tests.kube.fakeapi import Asked, FakeApi, Reply, Step, Stream, line, run
 
 Json = dict[str, Any]
 PATH = "/apis/headroom.dev/v1alpha1/claimindexes"
-QUICK = WatchTuning(first_backoff=0.001, longest_backoff=0.001)
+QUICK = WatchTuning(first_backoff=0.001, longest_backoff=0.001, attempts_to_stream=0)
 
 
 def index(namespace: str, version: int, *keys: str, until: str = "2027-01-04T00:00:00Z") -> Json:
@@ -34,12 +34,14 @@ def gone(code: int) -> bytes:
 
 async def followed(api: FakeApi, *steps: Step, requests: int) -> tuple[ClaimIndexes, list[Asked]]:
     """Follow until so many requests were made: by then the answers to all but the last are read."""
-    api.script(PATH, *steps)
+    if steps:
+        api.script(PATH, *steps)
     client = Client(api.access())
     indexes = ClaimIndexes(client, QUICK)
     task = asyncio.create_task(indexes.run())
     try:
         await api.wait_asked(requests)
+        await indexes.synced.wait()
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
@@ -50,13 +52,14 @@ async def followed(api: FakeApi, *steps: Step, requests: int) -> tuple[ClaimInde
 def test_pages_are_read_to_the_end() -> None:
     async def main() -> None:
         async with FakeApi() as api:
-            steps = (page(index("a", 1, "*"), more="next"), page(index("b", 2, "*"), version=7))
-            hanging = Stream(then="hang")
-            indexes, asked = await followed(api, *steps, hanging, requests=3)
+            first, hanging = page(index("a", 1, "*"), version=7, more="next"), Stream(then="hang")
+            api.script(f"list {PATH}", first, page(index("b", 2, "*"), version=7))
+            api.script(f"watch {PATH}", hanging)
+            indexes, asked = await followed(api, requests=3)
             assert indexes.of("a") is not None
             assert indexes.of("b") is not None
-            assert asked[1].query["continue"] == "next"
-            assert asked[2].query["resourceVersion"] == "7"
+            assert {each.query.get("continue") for each in asked} == {None, "next"}
+            assert {each.query.get("resourceVersion") for each in asked} == {None, "7"}
             assert {each.query["fieldSelector"] for each in asked} == {"metadata.name=headroom"}
 
     run(main())
@@ -82,25 +85,32 @@ def test_changes_are_followed_and_the_next_stream_goes_on_from_there() -> None:
     run(main())
 
 
-@pytest.mark.parametrize(
-    "trouble",
-    [
-        Stream((gone(410),)),
-        Stream((gone(500),)),
-        Reply(503),
-        Stream(then="cut"),
-        Stream((b"nonsense\n",)),
-    ],
-    ids=["forgotten", "error", "refused", "cut", "nonsense"],
-)
-def test_after_trouble_everything_is_read_again(trouble: Step) -> None:
+def test_a_server_that_has_forgotten_the_version_is_asked_for_everything_again() -> None:
     async def main() -> None:
         async with FakeApi() as api:
-            steps = (page(index("a", 1)), trouble, page(index("b", 9), version=9))
+            steps = (page(index("a", 1)), Stream((gone(410),)), page(index("b", 9), version=9))
             indexes, asked = await followed(api, *steps, Stream(then="hang"), requests=4)
             assert indexes.of("a") is None
             assert indexes.of("b") is not None
             assert "watch" not in asked[2].query
+
+    run(main())
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [Stream((gone(500),)), Reply(503), Stream(then="cut"), Stream((b"nonsense\n",))],
+    ids=["error", "refused", "cut", "nonsense"],
+)
+def test_after_other_trouble_the_watch_goes_on_from_there(trouble: Step) -> None:
+    async def main() -> None:
+        async with FakeApi() as api:
+            said = (line("DELETED", index("a", 8)), line("ADDED", index("b", 9)))
+            steps = (page(index("a", 1)), trouble, Stream(said), Stream(then="hang"))
+            indexes, asked = await followed(api, *steps, requests=4)
+            assert indexes.of("a") is None
+            assert indexes.of("b") is not None
+            assert asked[2].query["resourceVersion"] == "1"
 
     run(main())
 
