@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Iterable
 from contextlib import aclosing
 
 from msgspec import Raw
@@ -45,7 +46,7 @@ from headroom.kube.watch_scope import (
     WatchTuning,
     unreadable,
 )
-from headroom.ports import Event
+from headroom.ports import Event, Thing
 from headroom.wire.decode import (
     DecodeThing,
     RawPage,
@@ -106,6 +107,12 @@ class Informer:
     def keys(self) -> frozenset[Key]:
         """The known objects, as far as they were reported."""
         return self._known.keys()
+
+    def start_from(self, version: str, things: Iterable[Thing]) -> None:
+        """Watch from a list that was read already, instead of reading one."""
+        for thing in things:
+            self._known.update(thing)
+        self._version, self._listed = version, True
 
     async def run(self) -> None:
         """List, watch, and recover from errors, until cancelled."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlencode
 
+from headroom.core.objects import Key
 from headroom.kube.client import Client
 from headroom.kube.errors import RequestRefused
 from headroom.ports import Event
@@ -52,6 +54,19 @@ class WatchScope:
             query["fieldSelector"] = fields
         path = self.resource.path(self.namespace)
         return f"{path}?{urlencode(query)}" if query else path
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedObject:
+    """An object of a kind that is no part of the engine: what an informer must know of it.
+
+    Its decoder returns it typed as Any, because it is none of the engine's things.
+    """
+
+    key: Key
+    uid: str
+    version: str
+    content: Any
 
 
 @dataclass(frozen=True, slots=True)

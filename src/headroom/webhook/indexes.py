@@ -7,7 +7,6 @@ cannot be read.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import Any
 
 import structlog
@@ -18,7 +17,7 @@ from headroom.core.names import INDEX_NAME
 from headroom.core.objects import Key
 from headroom.kube.client import Client
 from headroom.kube.watch import Informer
-from headroom.kube.watch_scope import Listener, Trouble, WatchScope, WatchTuning
+from headroom.kube.watch_scope import Listener, Trouble, WatchedObject, WatchScope, WatchTuning
 from headroom.ports import Seen
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import CLAIM_INDEXES, Resource
@@ -28,16 +27,6 @@ from headroom.wire.objects.reader import identity_of
 SCOPE = WatchScope(CLAIM_INDEXES, fields=f"metadata.name={INDEX_NAME}")
 TUNING = WatchTuning(page_size=100)  # An index may have as many keys as fit into an object.
 log = structlog.get_logger("headroom.webhook")
-
-
-@dataclass(frozen=True, slots=True)
-class StoredIndex:
-    """The object of an index; None: it cannot be read."""
-
-    key: Key
-    uid: str
-    version: str
-    index: ClaimIndex | None
 
 
 class ClaimIndexes:
@@ -60,9 +49,9 @@ class ClaimIndexes:
 
     async def _tell(self, batch: list[Any]) -> None:
         for event in batch:
-            found: StoredIndex = event.thing
+            found: WatchedObject = event.thing
             if isinstance(event, Seen):
-                self._by_namespace[found.key.namespace] = found.index
+                self._by_namespace[found.key.namespace] = found.content
             else:
                 self._by_namespace.pop(found.key.namespace, None)
 
@@ -83,4 +72,4 @@ def _decoded(resource: Resource, data: bytes | Raw) -> Any:
         index = decode_index(data)
     except DecodeError as error:
         log.warning("index_unreadable", namespace=found.namespace, problem=str(error))
-    return StoredIndex(Key(found.namespace, found.name), found.uid, found.version, index)
+    return WatchedObject(Key(found.namespace, found.name), found.uid, found.version, index)

@@ -1,20 +1,21 @@
 """`get -w`: watch a live cluster and print changed lines until Ctrl-C.
 
-Every kind that a table depends on is listed and then watched. Changed objects are kept as plain
-JSON. A moment later the table is calculated again from all of them, and the rows that differ are
-printed. A watch that ends is continued; a watch that is too old starts with a new list.
+Every kind that a table depends on is listed with the user's permissions and then watched by an
+informer of `kube.watch`. Changed objects are kept as plain JSON. A moment later the table is
+calculated again from all of them, and the rows that differ are printed.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 import msgspec
+from msgspec import Raw
 
 from headroom.cli.dialects import chosen
 from headroom.cli.formats.progress import Progress, waiting
@@ -25,19 +26,23 @@ from headroom.cli.source import Where, World, decoded
 from headroom.cli.views.tables import key_of
 from headroom.core.objects import Key
 from headroom.kube.client import Client
-from headroom.kube.errors import CannotReach, Expired
 from headroom.kube.kubeconfig import find_access
-from headroom.kube.lines import LineSplitter
+from headroom.kube.watch import Informer
+from headroom.kube.watch_scope import Listener, Trouble, WatchedObject, WatchScope, WatchTuning
+from headroom.ports import Seen
 from headroom.wire.kinds import HEADROOMS, HOLDS, Resource
 
 Json = Mapping[str, Any]
 SETTLE = 0.2  # Changes arrive in bursts; one refresh for each burst is enough.
-QUIET = 400.0  # A server ends a watch sooner than this.
-LAST = 300
-PAUSES = (0.5, 1.0, 2.0, 5.0)
+TUNING = WatchTuning(
+    quiet_seconds=400.0,  # A server ends a watch sooner than this.
+    renew_seconds=(300, 300),
+    first_backoff=0.5,
+    attempts_to_start=1,  # Everything was listed: a refusal now is final.
+)
 
 
-async def worlds(where: Where) -> AsyncIterator[World]:
+async def worlds(where: Where) -> AsyncGenerator[World, None]:
     """Yield the world as it is, and again after every change."""
     client = Client(find_access(where.kubeconfig, where.context))
     follower = Follower(client, where)
@@ -84,7 +89,7 @@ class Follower:
         self._where = where
         self._speech = chosen(where.dialects)
         self._reader = LiveReader(client, where, Hidden())
-        self._items: dict[Resource, dict[Key, Json]] = {}
+        self._items: dict[Resource, dict[Key, WatchedObject]] = {}
 
     async def begin(self, progress: Progress) -> World:
         """List everything once."""
@@ -103,60 +108,52 @@ class Follower:
 
     async def _list(self, resource: Resource) -> None:
         optional = resource in (HOLDS, HEADROOMS, *self._speech.foreign)
-        found = await self._reader.read(resource, optional)
-        self._items[resource] = {key_of(item): item for item in found}
+        found = map(_watched, await self._reader.read(resource, optional))
+        self._items[resource] = {each.key: each for each in found}
 
     def world(self) -> World:
         """The current objects."""
-        raw = [item for items in self._items.values() for item in items.values()]
+        raw = [each.content for items in self._items.values() for each in items.values()]
         world = decoded(raw, tuple(self._items), datetime.now(UTC), self._speech)
         return self._reader.hidden.marked(world)
 
     async def follow(self, resource: Resource) -> None:
-        """Watch one kind, and reconnect after errors."""
-        failures = 0
-        while resource in self._reader.versions:  # Not served, or forbidden: it stays empty.
-            try:
-                async for line in self._lines(resource):
-                    self._take(resource, line)
-                    failures = 0
-            except Expired:
-                await self._list(resource)
-                self.changed.set()
-            except CannotReach as trouble:
-                pause = PAUSES[min(failures, len(PAUSES) - 1)]
-                failures += 1
-                say(f"note: {trouble.message}; trying again in {pause:g}s")
-                await asyncio.sleep(pause)
-
-    async def _lines(self, resource: Resource) -> AsyncIterator[bytes]:
-        namespace, version = self._reader.versions[resource]
-        query = {
-            "watch": "true",
-            "allowWatchBookmarks": "true",
-            "timeoutSeconds": str(LAST),
-            "resourceVersion": version,
-        }
-        path = f"{resource.path(namespace)}?{urlencode(query)}"
-        async with self._client.stream(path, f"watch {resource}", QUIET) as chunks:
-            lines = LineSplitter()
-            async for chunk in chunks:
-                for line in lines.feed(chunk):
-                    yield line
-
-    def _take(self, resource: Resource, line: bytes) -> None:
-        event = msgspec.json.decode(line, type=dict[str, Any])
-        item, type_ = event.get("object") or {}, event.get("type")
-        if type_ == "ERROR":
-            raise Expired(int(item.get("code") or 0), f"watch {resource}: {item.get('message')}")
-        version = str((item.get("metadata") or {}).get("resourceVersion") or "")
-        namespace, _ = self._reader.versions[resource]
-        self._reader.versions[resource] = (namespace, version)
-        if type_ == "BOOKMARK":
+        """Watch one kind; one that is not served, or forbidden, stays empty."""
+        if resource not in self._reader.versions:
             return
-        items = self._items[resource]
-        if type_ == "DELETED":
-            items.pop(key_of(item), None)
-        else:
-            items[key_of(item)] = item
+        namespace, version = self._reader.versions[resource]
+        scope = WatchScope(resource, namespace, must_exist=True)
+        listener = Listener(partial(self._tell, self._items[resource]), _nothing, _report)
+        informer = Informer(self._client, scope, listener, TUNING, _decoded)
+        things: list[Any] = list(self._items[resource].values())
+        informer.start_from(version, things)
+        await informer.run()
+
+    async def _tell(self, items: dict[Key, WatchedObject], batch: list[Any]) -> None:
+        for event in batch:
+            found: WatchedObject = event.thing
+            if isinstance(event, Seen):
+                items[found.key] = found
+            else:
+                items.pop(found.key, None)
         self.changed.set()
+
+
+def _decoded(resource: Resource, data: bytes | Raw) -> Any:
+    item = msgspec.json.decode(data, type=dict[str, Any])
+    return _watched({"apiVersion": resource.api_version, "kind": resource.kind, **item})
+
+
+def _watched(item: Json) -> WatchedObject:
+    metadata = item.get("metadata") or {}
+    uid, version = str(metadata.get("uid") or ""), str(metadata.get("resourceVersion") or "")
+    return WatchedObject(key_of(item), uid, version, item)
+
+
+def _report(trouble: Trouble) -> None:
+    again = f"; trying again in {trouble.retry_in:.1f}s" if trouble.retry_in is not None else ""
+    say(f"note: {trouble.message}{again}")
+
+
+async def _nothing() -> None:
+    """The end of a list is no news here."""
