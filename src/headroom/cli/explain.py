@@ -4,45 +4,34 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from headroom.cli import options
 from headroom.cli.errors import Misuse
 from headroom.cli.nouns import EXPLAINED, subject
-from headroom.cli.options import (
-    ClusterPreallocation,
-    Context,
-    Dialects,
-    From,
-    Kubeconfig,
-    Namespace,
-    Output,
-    ReservationTaints,
-    What,
-    option,
-    policy_of,
-    setting,
-)
 from headroom.cli.output import OutputFormat, document, put, say
 
 Across = Annotated[
     bool,
-    setting("--allow-cross-namespace-owners", "Explain as an operator with this flag decides."),
+    options.setting(
+        "--allow-cross-namespace-owners", "Explain as an operator with this flag decides."
+    ),
 ]
 
 
-Node = Annotated[str, option("--node", "For a headroom: explain only this node.", "NODE")]
+Node = Annotated[str, options.option("--node", "For a headroom: explain only this node.", "NODE")]
 
 
 def explain(
-    what: What = None,
-    namespace: Namespace = "",
-    output: Output = OutputFormat.TABLE,
+    what: options.What = None,
+    namespace: options.Namespace = "",
+    output: options.Output = OutputFormat.TABLE,
     node: Node = "",
-    source: From = None,
-    kubeconfig: Kubeconfig = None,
-    context: Context = "",
-    dialect: Dialects = None,
+    source: options.From = None,
+    kubeconfig: options.Kubeconfig = None,
+    context: options.Context = "",
+    dialect: options.Dialects = None,
     allow_cross_namespace_owners: Across = False,
-    allow_cluster_preallocation: ClusterPreallocation = False,
-    reservation_taints_for_all: ReservationTaints = False,
+    allow_cluster_preallocation: options.ClusterPreallocation = False,
+    reservation_taints_for_all: options.ReservationTaints = False,
 ) -> None:
     """Say why a pod waits, or how a hold or a headroom stands."""
     from headroom.cli.source import read_world
@@ -55,7 +44,7 @@ def explain(
         raise Misuse("--node goes with a headroom, an order or a buffer only")
     access = (str(kubeconfig or ""), context)
     where = look_at(wanted, access, namespace, source, dialect)
-    policy = policy_of(
+    policy = options.policy_of(
         allow_cross_namespace_owners, allow_cluster_preallocation, reservation_taints_for_all
     )
     told = explanation_of(read_world(where), wanted, where.namespace, policy, node)

@@ -12,18 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from headroom.cli import options
 from headroom.cli.completion import complete_kind_or_name
 from headroom.cli.errors import Misuse, NegativeAnswer
 from headroom.cli.nouns import LISTED, Inquiry, dialects_for, subjects
-from headroom.cli.options import (
-    AllNamespaces,
-    Context,
-    Dialects,
-    From,
-    Kubeconfig,
-    Namespace,
-    option,
-)
 from headroom.cli.output import put, say
 
 if TYPE_CHECKING:
@@ -43,29 +35,31 @@ What = Annotated[
 ]
 FormOf = Annotated[
     str,
-    option(
+    options.option(
         "--output -o",
         "table, wide, name, json, yaml, jsonpath=TEMPLATE or custom-columns=HEADING:PATH,…",
         "FORM",
     ),
 ]
-Labels = Annotated[str, option("--selector -l", "Only with these labels: app=web,!old", "LABELS")]
+Labels = Annotated[
+    str, options.option("--selector -l", "Only with these labels: app=web,!old", "LABELS")
+]
 Watch = Annotated[
-    bool, option("--watch -w", "Watch, and print every line that changes. Needs a cluster.")
+    bool, options.option("--watch -w", "Watch, and print every line that changes. Needs a cluster.")
 ]
 
 
 def get(
     what: What = None,
-    namespace: Namespace = "",
-    all_namespaces: AllNamespaces = False,
+    namespace: options.Namespace = "",
+    all_namespaces: options.AllNamespaces = False,
     selector: Labels = "",
     output: FormOf = "table",
     watch: Watch = False,
-    source: From = None,
-    kubeconfig: Kubeconfig = None,
-    context: Context = "",
-    dialect: Dialects = None,
+    source: options.From = None,
+    kubeconfig: options.Kubeconfig = None,
+    context: options.Context = "",
+    dialect: options.Dialects = None,
 ) -> None:
     """List holds, headrooms, their slots, nodes with their held room, guardians or claims."""
     from headroom.cli.formats.forms import read_form

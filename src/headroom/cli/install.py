@@ -13,61 +13,52 @@ from typing import Annotated, Any
 import typer
 
 from headroom import __version__
+from headroom.cli import options
 from headroom.cli.dialects import NAMES, chosen
 from headroom.cli.installation.runflags import passed_on
-from headroom.cli.options import (
-    Context,
-    Dialects,
-    Dry,
-    DryRun,
-    Kubeconfig,
-    MountpointNames,
-    Namespaces,
-    PauseImage,
-    a_namespace,
-    checked,
-    option,
-    read_namespaces,
-)
 from headroom.cli.output import documents, put, say
 from headroom.wire.name_rules import image_problem
 
 DEFAULT_IMAGE = f"headroom:{__version__}"
 
 Home = Annotated[
-    str, option("--namespace -n", "Where the operator lives.", "NAME", callback=a_namespace)
+    str,
+    options.option(
+        "--namespace -n", "Where the operator lives.", "NAME", callback=options.a_namespace
+    ),
 ]
 
 
 Image = Annotated[
     str,
-    option(
+    options.option(
         "--image",
         "The operator's image.",
         "IMAGE",
-        callback=checked("--image", image_problem, needed=True),
+        callback=options.checked("--image", image_problem, needed=True),
     ),
 ]
 Policy = Annotated[
     bool,
-    option(
+    options.option(
         "--policy/--no-policy",
         "Include the admission policy that gates owners (Kubernetes 1.36 or newer).",
     ),
 ]
 Confine = Annotated[
-    bool, option("--confine/--no-confine", "Include the policies that restrict our accounts.")
+    bool,
+    options.option("--confine/--no-confine", "Include the policies that restrict our accounts."),
 ]
 TenantEdit = Annotated[
     bool,
-    option(
+    options.option(
         "--tenant-edit", "Let everybody who may edit a namespace create Holds and Headrooms there."
     ),
 ]
-OpenMetrics = Annotated[bool, option("--metrics", "Open metrics to the pod network.")]
+OpenMetrics = Annotated[bool, options.option("--metrics", "Open metrics to the pod network.")]
 Dashboard = Annotated[
     bool,
-    option(
+    options.option(
         "--dashboard",
         "Include the Role for users of the dashboard, and the operator's permission to "
         "review tokens.",
@@ -75,7 +66,7 @@ Dashboard = Annotated[
 ]
 Webhook = Annotated[
     bool,
-    option(
+    options.option(
         "--webhook",
         "Include the webhook, for clusters without that policy (before Kubernetes 1.36).",
     ),
@@ -92,21 +83,21 @@ RunFlags = Annotated[
 
 def install(
     run_flags: RunFlags = None,
-    dry_run: DryRun = Dry.NONE,
+    dry_run: options.DryRun = options.Dry.NONE,
     namespace: Home = "headroom-system",
     image: Image = DEFAULT_IMAGE,
     policy: Policy = True,
     webhook: Webhook = False,
     confine: Confine = True,
     tenant_edit: TenantEdit = False,
-    namespaces: Namespaces = "",
+    namespaces: options.Namespaces = "",
     metrics: OpenMetrics = False,
     dashboard: Dashboard = False,
-    dialect: Dialects = None,
-    pause_image: PauseImage = "",
-    mountpoint_names: MountpointNames = "",
-    kubeconfig: Kubeconfig = None,
-    context: Context = "",
+    dialect: options.Dialects = None,
+    pause_image: options.PauseImage = "",
+    mountpoint_names: options.MountpointNames = "",
+    kubeconfig: options.Kubeconfig = None,
+    context: options.Context = "",
 ) -> None:
     """Apply all that the operator needs, and the operator.
 
@@ -124,7 +115,7 @@ def install(
             webhook=webhook,
             confined=confine,
             tenant_edit=tenant_edit,
-            namespaces=read_namespaces(namespaces),
+            namespaces=options.read_namespaces(namespaces),
             metrics=metrics,
             dashboard=dashboard,
             speech=speech,
@@ -136,20 +127,20 @@ def install(
 
 
 def uninstall(
-    dry_run: DryRun = Dry.NONE,
+    dry_run: options.DryRun = options.Dry.NONE,
     namespace: Home = "headroom-system",
     crds: Annotated[
-        bool, option("--crds", "Delete the CRDs too, with every Hold and Headroom.")
+        bool, options.option("--crds", "Delete the CRDs too, with every Hold and Headroom.")
     ] = False,
-    namespaces: Namespaces = "",
-    kubeconfig: Kubeconfig = None,
-    context: Context = "",
+    namespaces: options.Namespaces = "",
+    kubeconfig: options.Kubeconfig = None,
+    context: options.Context = "",
 ) -> None:
     """Take away what install applied; owners keep running."""
     from headroom.wire.manifests import Installation, everything_installed
 
     everything = everything_installed(
-        Installation(DEFAULT_IMAGE, namespace, namespaces=read_namespaces(namespaces)),
+        Installation(DEFAULT_IMAGE, namespace, namespaces=options.read_namespaces(namespaces)),
         chosen(NAMES),
     )
     stays = {"Namespace"} if crds else {"Namespace", "CustomResourceDefinition"}
@@ -162,20 +153,23 @@ def uninstall(
 
 
 def _sent(
-    objects: Sequence[dict[str, Any]], dry_run: Dry, cluster: tuple[str, str], delete: bool = False
+    objects: Sequence[dict[str, Any]],
+    dry_run: options.Dry,
+    cluster: tuple[str, str],
+    delete: bool = False,
 ) -> bool:
     """Apply the objects, or delete them; False if it was only a dry run.
 
     `cluster` is the kubeconfig file and the context.
     """
-    if dry_run is Dry.CLIENT:
+    if dry_run is options.Dry.CLIENT:
         put(documents(objects))
         return False
     import asyncio
 
     from headroom.cli.installation.object_client import apply_all, delete_all
 
-    dry = dry_run is Dry.SERVER
+    dry = dry_run is options.Dry.SERVER
     asyncio.run((delete_all if delete else apply_all)(objects, *cluster, dry))
     if dry:
         say("nothing was changed: server dry run")

@@ -19,23 +19,16 @@ from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.holds import Hold
 from headroom.core.objects import Namespace
 from headroom.ports import Thing
+from headroom.wire import kinds
 from headroom.wire.errors import DecodeError
 from headroom.wire.kind_codecs import KindCodecs
-from headroom.wire.kinds import (
-    AUTOSCALERS,
-    HEADROOMS,
-    HOLDS,
-    NAMESPACES,
-    RESOURCE_QUOTAS,
-    WORKLOADS,
-)
 from headroom.wire.schema.defaults import with_defaults
 from headroom.wire.schema.lint import odd_parts, written_twice
 from headroom.wire.schema.notation import Catalogue
 from headroom.wire.schema.validation import check, type_of
 from headroom.wire.yamls import Document, ManifestError
 
-ASKED = (HEADROOMS, HOLDS)
+ASKED = (kinds.HEADROOMS, kinds.HOLDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +122,10 @@ def _thing(document: Document, namespace: str, speech: KindCodecs) -> Thing | No
     resource = speech.find_kind(str(data.get("apiVersion", "")), str(data.get("kind", "")))
     if resource is None or resource not in (
         *ASKED,
-        *WORKLOADS,
-        AUTOSCALERS,
-        NAMESPACES,
-        RESOURCE_QUOTAS,
+        *kinds.WORKLOADS,
+        kinds.AUTOSCALERS,
+        kinds.NAMESPACES,
+        kinds.RESOURCE_QUOTAS,
         *speech.foreign,
     ):
         return None

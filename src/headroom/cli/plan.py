@@ -7,19 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from headroom.cli import options
 from headroom.cli.errors import NegativeAnswer, parsed
-from headroom.cli.options import (
-    AllowInvalid,
-    Context,
-    Dialects,
-    From,
-    Kubeconfig,
-    Namespace,
-    NamespaceLimits,
-    Output,
-    option,
-    read_limits,
-)
 from headroom.cli.output import OutputFormat, document, put, say
 
 if TYPE_CHECKING:
@@ -32,20 +21,20 @@ if TYPE_CHECKING:
 Files = Annotated[
     list[Path], typer.Argument(metavar="FILE…", help="Headrooms and Holds. - is standard input.")
 ]
-At = Annotated[str, option("--at", "Plan for this time. [default: now]", "TIME")]
+At = Annotated[str, options.option("--at", "Plan for this time. [default: now]", "TIME")]
 
 
 def plan(
     files: Files,
-    namespace: Namespace = "",
+    namespace: options.Namespace = "",
     at: At = "",
-    output: Output = OutputFormat.TABLE,
-    source: From = None,
-    kubeconfig: Kubeconfig = None,
-    context: Context = "",
-    dialect: Dialects = None,
-    namespace_limits: NamespaceLimits = "",
-    allow_invalid: AllowInvalid = False,
+    output: options.Output = OutputFormat.TABLE,
+    source: options.From = None,
+    kubeconfig: options.Kubeconfig = None,
+    context: options.Context = "",
+    dialect: options.Dialects = None,
+    namespace_limits: options.NamespaceLimits = "",
+    allow_invalid: options.AllowInvalid = False,
 ) -> None:
     """Say what would be held where if these manifests were applied.
 
@@ -61,7 +50,7 @@ def plan(
     from headroom.wire.kinds import NODES, PODS, RESOURCE_QUOTAS
     from headroom.wire.objects.needed import shaping_kinds
 
-    dialects, limits = tuple(dialect or ()), read_limits(namespace_limits)
+    dialects, limits = tuple(dialect or ()), options.read_limits(namespace_limits)
     access, moment = (str(kubeconfig or ""), context), _moment(at)
     with waiting(f"reading {', '.join(map(str, files))}"):
         documents = documents_in(files)

@@ -6,24 +6,9 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
-from headroom.cli import proactive
+from headroom.cli import options, proactive
 from headroom.cli.dialects import chosen
 from headroom.cli.errors import parsed
-from headroom.cli.options import (
-    ClusterPreallocation,
-    Context,
-    Dialects,
-    Kubeconfig,
-    MountpointNames,
-    NamespaceLimits,
-    Namespaces,
-    PauseImage,
-    ReservationTaints,
-    a_namespace,
-    policy_of,
-    read_namespaces,
-    setting,
-)
 from headroom.cli.pages.prices import PoolLabel, Price, PriceFile, read_prices
 
 if TYPE_CHECKING:
@@ -57,14 +42,14 @@ class LogForm(StrEnum):
 
 InCluster = Annotated[
     bool,
-    setting(
+    options.setting(
         "--in-cluster",
         "Use the pod's service account. [default: inside a pod, unless a kubeconfig is named]",
     ),
 ]
 Http = Annotated[
     str,
-    setting(
+    options.setting(
         "--http",
         "Serve the page, /healthz, /readyz and /metrics here. [default: nowhere]",
         "HOST:PORT",
@@ -72,7 +57,7 @@ Http = Annotated[
 ]
 Probes = Annotated[
     str,
-    setting(
+    options.setting(
         "--probes",
         "Serve /healthz and /readyz here, and nothing else. [default: nowhere]",
         "HOST:PORT",
@@ -80,23 +65,23 @@ Probes = Annotated[
 ]
 AcrossNamespaces = Annotated[
     bool,
-    setting(
+    options.setting(
         "--allow-cross-namespace-owners",
         "Let a hold serve pods of other namespaces, where its owner rules name them.",
     ),
 ]
 OperatorNamespace = Annotated[
     str,
-    setting(
+    options.setting(
         "--namespace",
         "Where the Lease and latches live. [default: the pod's own, or headroom-system]",
         "NAME",
-        callback=a_namespace,
+        callback=options.a_namespace,
     ),
 ]
 MostSlots = Annotated[
     int,
-    setting(
+    options.setting(
         "--most-slots",
         "How many slots one Headroom may have at most, whatever it asks for.",
         "NUMBER",
@@ -105,23 +90,23 @@ MostSlots = Annotated[
 ]
 NodeOverhead = Annotated[
     CountedSlots,
-    setting(
+    options.setting(
         "--node-overhead",
         "Show slots per node to Karpenter by a DaemonSet without pods; auto: where it is.",
     ),
 ]
-LogLevel = Annotated[LogLevelName, setting("--log-level", "How much to log.")]
+LogLevel = Annotated[LogLevelName, options.setting("--log-level", "How much to log.")]
 LogFormat = Annotated[
     LogForm,
-    setting(
+    options.setting(
         "--log-format", "The format of log lines; auto is prose on a terminal and JSON elsewhere."
     ),
 ]
 
 
 def run(
-    kubeconfig: Kubeconfig = None,
-    context: Context = "",
+    kubeconfig: options.Kubeconfig = None,
+    context: options.Context = "",
     in_cluster: InCluster = False,
     namespace: OperatorNamespace = "",
     http: Http = "",
@@ -129,16 +114,16 @@ def run(
     price: Price = None,
     price_file: PriceFile = None,
     pool_label: PoolLabel = "",
-    dialect: Dialects = None,
+    dialect: options.Dialects = None,
     allow_cross_namespace_owners: AcrossNamespaces = False,
-    allow_cluster_preallocation: ClusterPreallocation = False,
+    allow_cluster_preallocation: options.ClusterPreallocation = False,
     most_slots: MostSlots = 100_000,
     node_overhead: NodeOverhead = CountedSlots.AUTO,
-    pause_image: PauseImage = "",
-    mountpoint_names: MountpointNames = "",
-    reservation_taints_for_all: ReservationTaints = False,
-    namespaces: Namespaces = "",
-    namespace_limits: NamespaceLimits = "",
+    pause_image: options.PauseImage = "",
+    mountpoint_names: options.MountpointNames = "",
+    reservation_taints_for_all: options.ReservationTaints = False,
+    namespaces: options.Namespaces = "",
+    namespace_limits: options.NamespaceLimits = "",
     enable_proactive_scaleup: proactive.Enabled = None,
     pod_injection_limit: proactive.PodLimit = None,
     node_limit: proactive.NodeLimit = None,
@@ -159,7 +144,7 @@ def run(
         *(proactive_scaleup_profile, proactive_scaleup_requests, proactive_scaleup_namespace),
     )
     ahead, names = proactive.read_with(flags, dialect or ())
-    policy = policy_of(
+    policy = options.policy_of(
         allow_cross_namespace_owners,
         allow_cluster_preallocation,
         reservation_taints_for_all,
@@ -170,7 +155,7 @@ def run(
         http=_address("--http", http),
         prices=read_prices(price, price_file, pool_label),
         probes=_address("--probes", probes),
-        namespaces=read_namespaces(namespaces),
+        namespaces=options.read_namespaces(namespaces),
         policy=replace(policy, most_slots=most_slots),
         node_overhead=node_overhead.decided,
         speech=chosen(names, mountpoint_names, pause_image),

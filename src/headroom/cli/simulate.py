@@ -11,20 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headroom.cli import proactive
+from headroom.cli import options, proactive
 from headroom.cli.dialects import chosen
 from headroom.cli.errors import Misuse, NegativeAnswer, parsed
-from headroom.cli.options import (
-    AllowInvalid,
-    ClusterPreallocation,
-    Dialects,
-    MountpointNames,
-    NamespaceLimits,
-    Output,
-    ReservationTaints,
-    option,
-    policy_of,
-)
 from headroom.cli.output import OutputFormat, put, put_document, say
 from headroom.cli.pages.flags import NOT_SHOWN, Html, JournalFile, Serve, ShownFlags, Svg
 from headroom.cli.run import AcrossNamespaces
@@ -42,11 +31,12 @@ Files = Annotated[
     ),
 ]
 Strict = Annotated[
-    bool, option("--strict", "Refuse kinds that are not simulated, instead of skipping them.")
+    bool,
+    options.option("--strict", "Refuse kinds that are not simulated, instead of skipping them."),
 ]
-Until = Annotated[str | None, option("--until", "Virtual time, such as 10m.", "D")]
-Seed = Annotated[int | None, option("--seed", "Same seed, same bytes.", "N")]
-Start = Annotated[str | None, option("--start", "The virtual wall clock.", "TIME")]
+Until = Annotated[str | None, options.option("--until", "Virtual time, such as 10m.", "D")]
+Seed = Annotated[int | None, options.option("--seed", "Same seed, same bytes.", "N")]
+Start = Annotated[str | None, options.option("--start", "The virtual wall clock.", "TIME")]
 
 
 def simulate(
@@ -54,12 +44,12 @@ def simulate(
     until: Until = None,
     seed: Seed = None,
     start: Start = None,
-    dialect: Dialects = None,
+    dialect: options.Dialects = None,
     allow_cross_namespace_owners: AcrossNamespaces = False,
-    allow_cluster_preallocation: ClusterPreallocation = False,
-    namespace_limits: NamespaceLimits = "",
-    mountpoint_names: MountpointNames = "",
-    reservation_taints_for_all: ReservationTaints = False,
+    allow_cluster_preallocation: options.ClusterPreallocation = False,
+    namespace_limits: options.NamespaceLimits = "",
+    mountpoint_names: options.MountpointNames = "",
+    reservation_taints_for_all: options.ReservationTaints = False,
     enable_proactive_scaleup: proactive.Enabled = None,
     pod_injection_limit: proactive.PodLimit = None,
     node_limit: proactive.NodeLimit = None,
@@ -68,12 +58,12 @@ def simulate(
     strict: Strict = False,
     proactive_scaleup_requests: proactive.Requests = None,
     proactive_scaleup_namespace: proactive.NamespaceName = None,
-    allow_invalid: AllowInvalid = False,
+    allow_invalid: options.AllowInvalid = False,
     serve: Serve = "",
     html: Html = None,
     svg: Svg = None,
     journal: JournalFile = None,
-    output: Output = OutputFormat.TABLE,
+    output: options.Output = OutputFormat.TABLE,
 ) -> None:
     """Run manifests and scenarios on the embedded cluster, with the real operator code.
 
@@ -95,7 +85,7 @@ def simulate(
         speech = chosen((*names, *dialects_in(files, read)), mountpoint_names)
         scenario = adjusted(load_scenario(files, speech, strict, read), until, seed, start)
     scenario = with_placeholders(scenario, ahead)
-    policy = policy_of(
+    policy = options.policy_of(
         allow_cross_namespace_owners,
         allow_cluster_preallocation,
         reservation_taints_for_all,

@@ -15,17 +15,8 @@ from typing import Any
 
 from headroom.core.objects import Key, Node, Pod
 from headroom.core.resources import CPU, MEMORY, PODS, Resources
+from headroom.dashboard import rows
 from headroom.dashboard.prices import ZONE_LABEL, Prices, held_cost
-from headroom.dashboard.rows import (
-    ASIDE,
-    HELD,
-    Row,
-    headroom_row,
-    hold_row,
-    pod_row,
-    use_of,
-    waiting_row,
-)
 from headroom.dashboard.view import ClusterView
 
 USES = ("used", "claimed", "held")
@@ -45,7 +36,7 @@ class _Sums:
 
     def count(self, placed: _Placed, sign: int) -> None:
         _add(self.by_use[placed.use], placed.requests, sign)
-        if placed.use == HELD:
+        if placed.use == rows.HELD:
             here = self.held_for.setdefault(placed.namespace, {})
             _add(here, placed.requests, sign)
             if not here:
@@ -78,10 +69,10 @@ class Book:
         self._prices = prices or Prices()
         self._placed: dict[Key, _Placed] = {}
         self._sums: dict[str, _Sums] = {}
-        self._nodes: dict[str, Row] = {}
+        self._nodes: dict[str, rows.Row] = {}
         self._labels: dict[str, dict[str, str]] = {}
-        self._objects: dict[str, Row] = {}
-        self._waiting: dict[str, Row] = {}
+        self._objects: dict[str, rows.Row] = {}
+        self._waiting: dict[str, rows.Row] = {}
         self._costs: dict[str, tuple[str, dict[str, float], bool]] = {}
         self._dirty: dict[str, None] = {}
 
@@ -92,7 +83,11 @@ class Book:
             self._place(key, pod)
             name = str(key)
             if pod is not None and not pod.node and not pod.finished and pod.deleted is None:
-                _put(self._waiting, name, waiting_row(pod) if use_of(pod) != ASIDE else None)
+                _put(
+                    self._waiting,
+                    name,
+                    rows.waiting_row(pod) if rows.use_of(pod) != rows.ASIDE else None,
+                )
             else:
                 self._waiting.pop(name, None)
 
@@ -105,9 +100,9 @@ class Book:
         for name in names:
             row = None
             if (headroom := view.headrooms.get(name)) is not None:
-                row = headroom_row(headroom, view.now) if headroom.served else None
+                row = rows.headroom_row(headroom, view.now) if headroom.served else None
             elif (hold := view.holds.get(name)) is not None:
-                row = hold_row(hold) if not hold.slot else None
+                row = rows.hold_row(hold) if not hold.slot else None
             _put(self._objects, name, row)
 
     def settle(self, view: ClusterView, most: int = sys.maxsize) -> bool:
@@ -159,16 +154,16 @@ class Book:
             "unpriced": unpriced,
         }
 
-    def pods_on(self, view: ClusterView, node: str) -> list[Row]:
+    def pods_on(self, view: ClusterView, node: str) -> list[rows.Row]:
         """The pods of a node, with guardians and owners."""
         sums = self._sums.get(node)
         found = [view.pods[key] for key in (sums.pods if sums else ()) if key in view.pods]
-        return [pod_row(pod) for pod in sorted(found, key=lambda pod: pod.key)]
+        return [rows.pod_row(pod) for pod in sorted(found, key=lambda pod: pod.key)]
 
     def _place(self, key: Key, pod: Pod | None) -> None:
         old = self._placed.get(key)
         new = None
-        if pod is not None and pod.occupies_node and (use := use_of(pod)) != ASIDE:
+        if pod is not None and pod.occupies_node and (use := rows.use_of(pod)) != rows.ASIDE:
             new = _Placed(pod.node, use, pod.requests, key.namespace)
         if new == old:
             return
@@ -187,7 +182,7 @@ class Book:
             self._placed[key] = new
             self._dirty[new.node] = None
 
-    def _node_row(self, node: Node) -> Row:
+    def _node_row(self, node: Node) -> rows.Row:
         sums = self._sums.get(node.name) or _Sums()
         words = (() if node.ready else ("NotReady",)) + (
             ("Cordoned",) if node.unschedulable else ()

@@ -23,16 +23,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from headroom.core.actions import (
-    Denied,
-    Gone,
-    Invalid,
-    Outcome,
-    Tell,
-    WriteHeadroomStatus,
-    WriteHoldStatus,
-    WriteQuotaStatus,
-)
+from headroom.core import actions
 from headroom.core.fast_replace import replace
 from headroom.core.headrooms.events import tellings as headroom_tellings
 from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus
@@ -49,13 +40,13 @@ from headroom.engine.ledger import Ledger
 TRUST_OWN_WRITE = timedelta(seconds=5)
 COALESCED = timedelta(seconds=1)  # Thousands of slots may change; one status tells of all.
 AT_ONCE = timedelta()
-REFUSED_FOR_GOOD = (Denied, Gone, Invalid)
+REFUSED_FOR_GOOD = (actions.Denied, actions.Gone, actions.Invalid)
 MOST_REFUSALS = 10  # in a row; with the pauses between them this takes more than a minute
 OBJECT_RATE = Rate(10, timedelta(seconds=1))
 NAMESPACE_RATE = Rate(100, timedelta(milliseconds=100))
 SPARE_NAMESPACES = 1000
 
-WriteStatus = WriteHoldStatus | WriteHeadroomStatus | WriteQuotaStatus
+WriteStatus = actions.WriteHoldStatus | actions.WriteHeadroomStatus | actions.WriteQuotaStatus
 
 
 def status_subject(parent: Parent) -> Subject:
@@ -80,11 +71,11 @@ def statuses_subject(namespace: str) -> Subject:
 def subject_of(write: WriteStatus) -> Subject:
     """The subject of a status write, by the kind of its object."""
     match write:
-        case WriteHoldStatus(parent=parent):
+        case actions.WriteHoldStatus(parent=parent):
             return status_subject(parent)
-        case WriteHeadroomStatus(parent=parent):
+        case actions.WriteHeadroomStatus(parent=parent):
             return headroom_status_subject(parent)
-        case WriteQuotaStatus(parent=parent):
+        case actions.WriteQuotaStatus(parent=parent):
             return quota_subject(parent)
 
 
@@ -98,7 +89,7 @@ class StatusChange:
 
     write: WriteStatus
     before: Any
-    tells: Callable[[Any], Iterable[Tell]]
+    tells: Callable[[Any], Iterable[actions.Tell]]
     news: bool
     coalesced: timedelta = AT_ONCE
 
@@ -185,10 +176,10 @@ class StatusWriter:
             conditions = witnesses.shown(self._ledger, hold, status.conditions, now)
             status = replace(status, conditions=conditions)
 
-        def tells(told: HoldStatus) -> Iterable[Tell]:
+        def tells(told: HoldStatus) -> Iterable[actions.Tell]:
             return hold_tellings(replace(hold, status=told), status, owners, now)
 
-        write = WriteHoldStatus(hold.parent, "", status)
+        write = actions.WriteHoldStatus(hold.parent, "", status)
         news = _is_news(hold.status, status)
         sequences = tuple(self.write(StatusChange(write, hold.status, tells, news), now))
         if sequences:
@@ -204,20 +195,20 @@ class StatusWriter:
         conditions = witnesses.shown(self._ledger, headroom, status.conditions, now)
         status = replace(status, conditions=conditions)
 
-        def tells(told: HeadroomStatus) -> Iterable[Tell]:
+        def tells(told: HeadroomStatus) -> Iterable[actions.Tell]:
             return headroom_tellings(replace(headroom, status=told), status, now)
 
-        before, write = headroom.status, WriteHeadroomStatus(headroom.parent, status)
+        before, write = headroom.status, actions.WriteHeadroomStatus(headroom.parent, status)
         news = _is_ready(status) != _is_ready(before)
         yield from self.write(StatusChange(write, before, tells, news, COALESCED), now)
 
     def publish_quota(self, quota: Quota, status: Any, now: datetime) -> Iterator[Sequence]:
         """Write the status of a quota, and tell what has changed."""
 
-        def tells(told: Any) -> Iterable[Tell]:
+        def tells(told: Any) -> Iterable[actions.Tell]:
             return replace(quota, status=told).tellings(status, now)
 
-        write = WriteQuotaStatus(quota.parent, status)
+        write = actions.WriteQuotaStatus(quota.parent, status)
         yield from self.write(StatusChange(write, quota.status, tells, True, COALESCED), now)
 
     def write(self, change: StatusChange, now: datetime) -> Iterator[Sequence]:
@@ -276,7 +267,7 @@ class StatusWriter:
         self._records[subject] = replace(known, told=None, done=now, refused=0)
         self._agenda.later(_decided_as(subject), now + TRUST_OWN_WRITE)
 
-    def failed(self, write: WriteStatus, outcome: Outcome, now: datetime) -> None:
+    def failed(self, write: WriteStatus, outcome: actions.Outcome, now: datetime) -> None:
         """A status did not get through: what the object shows counts again, after a pause.
 
         A status that is refused for good, or too often, counts for a while as if it had been
@@ -296,7 +287,7 @@ class StatusWriter:
             return
         self._records[subject] = replace(known, written=None)
         hold = self._ledger.holds.get(write.parent.identity)
-        if isinstance(write, WriteHoldStatus) and hold is not None:
+        if isinstance(write, actions.WriteHoldStatus) and hold is not None:
             self._as_shown(hold)
         self._agenda.failed(subject, now)
 

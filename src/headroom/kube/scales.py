@@ -24,15 +24,7 @@ from headroom.kube.watch_scope import Listener, WatchScope, WatchTuning
 from headroom.ports import Event, Lost, Seen, Thing
 from headroom.wire.errors import DecodeError
 from headroom.wire.kinds import PODS, Resource
-from headroom.wire.objects.scales import (
-    ForeignKind,
-    preferred_version,
-    scaled,
-    selector_of,
-    served_as,
-    unread,
-    unusable,
-)
+from headroom.wire.objects import scales
 
 AGAIN_S = 30.0
 
@@ -47,7 +39,7 @@ class ScaledKind:
     def __init__(
         self,
         client: Client,
-        kind: ForeignKind,
+        kind: scales.ForeignKind,
         listener: Listener,
         tuning: WatchTuning | None = None,
     ) -> None:
@@ -69,7 +61,7 @@ class ScaledKind:
         if key in self._there:
             await self._tell([Seen(self._there[key])])
         elif self._trouble:
-            await self._listener.tell([Seen(unusable(self._kind, key, self._trouble))])
+            await self._listener.tell([Seen(scales.unusable(self._kind, key, self._trouble))])
 
     async def run(self) -> None:
         """Discover the kind, watch it, and start again after errors, until cancelled."""
@@ -89,15 +81,15 @@ class ScaledKind:
         kind, version = self._kind, "v1"
         if kind.group:
             what = f"look for {kind}"
-            version = preferred_version(await self._client.get(f"/apis/{kind.group}", what))
+            version = scales.preferred_version(await self._client.get(f"/apis/{kind.group}", what))
         root = Resource(kind.group, version, "", kind.kind).root
-        found = served_as(kind, version, await self._client.get(root, f"look for {kind}"))
+        found = scales.served_as(kind, version, await self._client.get(root, f"look for {kind}"))
         if isinstance(found, str):
             raise UnservedKind(found)
         return found
 
     def _decode(self, resource: Resource, data: bytes | Raw) -> Thing:
-        return unread(self._kind, data)
+        return scales.unread(self._kind, data)
 
     async def _tell(self, batch: list[Event]) -> None:
         told: list[Event] = []
@@ -123,19 +115,21 @@ class ScaledKind:
         try:
             path = resource.path(key.namespace, key.name, "scale")
             scale = await self._client.get(path, f"read the scale of {resource}")
-            labels = selector_of(scale)
+            labels = scales.selector_of(scale)
             if not labels:
-                return unusable(self._kind, key, "its scale names no pods (status.selector)")
+                return scales.unusable(self._kind, key, "its scale names no pods (status.selector)")
             pods = await self._client.get(
                 f"{PODS.path(key.namespace)}?labelSelector={quote(labels)}", "list pods"
             )
-            return scaled(self._kind, found, scale, pods)
+            return scales.scaled(self._kind, found, scale, pods)
         except (RequestRefused, DecodeError) as error:
-            return unusable(self._kind, key, self._words(error))
+            return scales.unusable(self._kind, key, self._words(error))
 
     async def _explain(self, error: KubeError) -> None:
         self._trouble = self._words(error)
-        told: list[Event] = [Seen(unusable(self._kind, key, self._trouble)) for key in self._wanted]
+        told: list[Event] = [
+            Seen(scales.unusable(self._kind, key, self._trouble)) for key in self._wanted
+        ]
         await self._listener.tell(told)
         await self._begin()
 
@@ -151,7 +145,7 @@ class ScaledKind:
         """All objects are known: correct reports about objects that do not exist."""
         self._trouble = ""
         missing = [key for key in self._wanted if key not in self._there]
-        gone: list[Event] = [Lost(unusable(self._kind, key, "")) for key in missing]
+        gone: list[Event] = [Lost(scales.unusable(self._kind, key, "")) for key in missing]
         await self._listener.tell(gone)
         await self._begin()
 

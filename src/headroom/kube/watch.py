@@ -22,19 +22,8 @@ from contextlib import aclosing
 from msgspec import Raw
 
 from headroom.core.objects import Key
+from headroom.kube import errors
 from headroom.kube.client import Client
-from headroom.kube.errors import (
-    CannotReach,
-    Closed,
-    ConfigError,
-    Expired,
-    KubeError,
-    NoSuchKind,
-    RequestForbidden,
-    RequestRefused,
-    Silence,
-    Unauthorized,
-)
 from headroom.kube.lines import LineSplitter
 from headroom.kube.list_diff import KnownObjects, key_of
 from headroom.kube.watch_scope import (
@@ -63,11 +52,11 @@ AT_ONCE = 100  # objects of a page that are decoded before other tasks run: some
 CANNOT_STREAM = (400, 405, 422, 501)  # refusals of the parameter that requests a streamed list
 
 
-class _NotStreamed(RequestRefused):
+class _NotStreamed(errors.RequestRefused):
     """The server cannot stream a list; read pages instead."""
 
 
-class _BrokenOff(RequestRefused):
+class _BrokenOff(errors.RequestRefused):
     """An error within a stream."""
 
 
@@ -122,7 +111,7 @@ class Informer:
                     if not self._version and not self._streams_list:
                         await self._list_pages()
                     await self._follow_beside_pages()
-                except KubeError as error:
+                except errors.KubeError as error:
                     await self._recover(error)
         finally:
             await self._drop_pages()
@@ -169,9 +158,9 @@ class Informer:
                     if not self._known.listing:
                         self._failures = 0
         if not heard:  # An empty stream must not become a busy loop.
-            raise CannotReach(f"the watch of {self._scope.resource} ended before it began")
+            raise errors.CannotReach(f"the watch of {self._scope.resource} ended before it began")
         if self._in_streamed_list:
-            raise Silence(f"the list of {self._scope.resource} ended before it was complete")
+            raise errors.Silence(f"the list of {self._scope.resource} ended before it was complete")
 
     def _watch_path(self) -> str:
         query = {
@@ -192,7 +181,7 @@ class Informer:
     async def _hear(self, lines: list[bytes]) -> None:
         """Report some lines in one batch, or in two if a list ends among them."""
         batch: list[Event] = []
-        broken: KubeError | None = None
+        broken: errors.KubeError | None = None
         self.lines += len(lines)
         try:
             for line in lines:
@@ -200,7 +189,7 @@ class Informer:
                 if event is not None and self._take(event, batch):
                     await self._list_is_complete(batch)
                     batch = []
-        except KubeError as error:
+        except errors.KubeError as error:
             broken = error
         if batch:  # Also the lines before the error.
             await self._listener.tell(batch)
@@ -256,15 +245,15 @@ class Informer:
         batch += self._known.finish()
         return True
 
-    def _stream_error(self, event: WatchEvent) -> RequestRefused:
+    def _stream_error(self, event: WatchEvent) -> errors.RequestRefused:
         what = f"watch {self._scope.resource}"
         if event.code == 410:
-            return Expired(410, f"cannot {what}: {event.message}")
+            return errors.Expired(410, f"cannot {what}: {event.message}")
         if self._in_streamed_list and event.code in CANNOT_STREAM:
             return self._no_streamed_lists(event.message)
         return _BrokenOff(event.code, f"cannot {what}: HTTP {event.code}: {event.message}")
 
-    def _no_streamed_lists(self, reason: str) -> RequestRefused:
+    def _no_streamed_lists(self, reason: str) -> errors.RequestRefused:
         return _NotStreamed(501, f"cannot stream the list of {self._scope.resource}: {reason}")
 
     async def _list_pages(self) -> None:
@@ -347,34 +336,36 @@ class Informer:
             self._synced = True
             await self._listener.synced()
 
-    async def _recover(self, error: KubeError) -> None:
+    async def _recover(self, error: errors.KubeError) -> None:
         """Decide how to continue after an error, report it, and wait."""
         if self._client.closed:
-            raise Closed("the client was closed") from error
+            raise errors.Closed("the client was closed") from error
         self.pulse.tried()
         self._failures += 1
         match error:
-            case Expired():
+            case errors.Expired():
                 self._version = ""
                 if self._failures == 1:
                     return
-            case RequestRefused(status=status) if (
+            case errors.RequestRefused(status=status) if (
                 self._in_streamed_list and status in CANNOT_STREAM
             ):
                 self._can_stream = False
                 return
-            case RequestForbidden() if self._must_give_up and self._scope.may_be_hidden:
+            case errors.RequestForbidden() if self._must_give_up and self._scope.may_be_hidden:
                 self.hidden = str(error)
                 await self._hide()
-            case Unauthorized() | RequestForbidden() | ConfigError() if self._must_give_up:
+            case errors.Unauthorized() | errors.RequestForbidden() | errors.ConfigError() if (
+                self._must_give_up
+            ):
                 raise error
-            case NoSuchKind() if self._scope.must_exist and not self._synced:
+            case errors.NoSuchKind() if self._scope.must_exist and not self._synced:
                 raise error
-            case RequestRefused() if self._failures >= self._tuning.attempts_to_resume:
+            case errors.RequestRefused() if self._failures >= self._tuning.attempts_to_resume:
                 self._version = ""
             case _:
                 pass
-        if self._in_streamed_list and isinstance(error, Silence | _BrokenOff):
+        if self._in_streamed_list and isinstance(error, errors.Silence | _BrokenOff):
             self._broken_streams += 1  # Perhaps a list in pages succeeds.
         pause = self._backoff(error)
         self._listener.trouble(Trouble(self._scope.resource, str(error), pause))
@@ -384,8 +375,8 @@ class Informer:
     def _must_give_up(self) -> bool:
         return not self._synced and self._failures >= self._tuning.attempts_to_start
 
-    def _backoff(self, error: KubeError) -> float:
+    def _backoff(self, error: errors.KubeError) -> float:
         exponent = min(self._failures - 1, 16)
         longest: float = min(self._tuning.first_backoff * 2**exponent, self._tuning.longest_backoff)
-        asked = error.retry_after if isinstance(error, RequestRefused) else 0.0
+        asked = error.retry_after if isinstance(error, errors.RequestRefused) else 0.0
         return max(asked, longest * (0.5 + self._random.random() / 2))

@@ -15,16 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from headroom.webhook.certificates import (
-    Pair,
-    UnreadableCertificate,
-    belong_together,
-    facts_of,
-    issue,
-    new_authority,
-    signed_by,
-    split,
-)
+from headroom.webhook import certificates
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +32,9 @@ class Lifetimes:
 class Keychain:
     """A CA, the certificate that it signed, the next CA, and the former ones."""
 
-    authority: Pair
-    serving: Pair
-    following: Pair | None = None
+    authority: certificates.Pair
+    serving: certificates.Pair
+    following: certificates.Pair | None = None
     retired: tuple[str, ...] = ()
 
     @property
@@ -73,17 +64,17 @@ def read_keychain(data: Mapping[str, str]) -> Keychain | None:
     if not data:
         return None
     try:
-        authority = Pair(data["ca.crt"], data["ca.key"])
-        serving = Pair(data["tls.crt"], data["tls.key"])
+        authority = certificates.Pair(data["ca.crt"], data["ca.key"])
+        serving = certificates.Pair(data["tls.crt"], data["tls.key"])
         following = None
         if "next-ca.crt" in data:
-            following = Pair(data["next-ca.crt"], data["next-ca.key"])
+            following = certificates.Pair(data["next-ca.crt"], data["next-ca.key"])
     except KeyError as error:
-        raise UnreadableCertificate(f"{error.args[0]} is missing") from error
-    retired = split(data.get("retired-ca.crt", ""))
+        raise certificates.UnreadableCertificate(f"{error.args[0]} is missing") from error
+    retired = certificates.split(data.get("retired-ca.crt", ""))
     for pair in (authority, serving, *([following] if following is not None else [])):
-        if not belong_together(pair):
-            raise UnreadableCertificate("a key is not that of its certificate")
+        if not certificates.belong_together(pair):
+            raise certificates.UnreadableCertificate("a key is not that of its certificate")
     return Keychain(authority, serving, following, retired)
 
 
@@ -99,13 +90,13 @@ def renewed(
     `names` are the host names of the webhook, `trusted` the CA bundles of the registration: none
     may lack a CA that is about to sign.
     """
-    if kept is None or facts_of(kept.authority.certificate).ends <= now:
-        authority = new_authority(now, lifetimes.authority)
-        return Keychain(authority, issue(authority, names, now, lifetimes.serving))
+    if kept is None or certificates.facts_of(kept.authority.certificate).ends <= now:
+        authority = certificates.new_authority(now, lifetimes.authority)
+        return Keychain(authority, certificates.issue(authority, names, now, lifetimes.serving))
     chain = _followed(kept, trusted, now, lifetimes)
     chain = _without_the_ended(chain, now)
     if _is_due(chain, names, now, lifetimes):
-        serving = issue(chain.authority, names, now, lifetimes.serving)
+        serving = certificates.issue(chain.authority, names, now, lifetimes.serving)
         chain = replace(chain, serving=serving)
     return chain
 
@@ -117,20 +108,20 @@ def _followed(
     if chain.following is None:
         if _left(chain.authority, now) > lifetimes.authority / 3:
             return chain
-        return replace(chain, following=new_authority(now, lifetimes.authority))
-    announced = facts_of(chain.following.certificate).made
+        return replace(chain, following=certificates.new_authority(now, lifetimes.authority))
+    announced = certificates.facts_of(chain.following.certificate).made
     if now < announced + lifetimes.announced or not _known(chain.following, trusted):
         return chain
     retired = (*chain.retired, chain.authority.certificate)
     return replace(chain, authority=chain.following, following=None, retired=retired)
 
 
-def _known(authority: Pair, trusted: Sequence[str]) -> bool:
+def _known(authority: certificates.Pair, trusted: Sequence[str]) -> bool:
     return bool(trusted) and all(authority.certificate in bundle for bundle in trusted)
 
 
 def _without_the_ended(chain: Keychain, now: datetime) -> Keychain:
-    alive = tuple(each for each in chain.retired if facts_of(each).ends > now)
+    alive = tuple(each for each in chain.retired if certificates.facts_of(each).ends > now)
     return replace(chain, retired=alive) if alive != chain.retired else chain
 
 
@@ -140,10 +131,10 @@ def _is_due(chain: Keychain, names: Sequence[str], now: datetime, lifetimes: Lif
     # One that ends with its CA would not last longer the next time.
     return (
         (left <= lifetimes.serving / 3 and left < _left(chain.authority, now))
-        or set(facts_of(chain.serving.certificate).names) != set(names)
-        or not signed_by(chain.serving.certificate, chain.authority.certificate)
+        or set(certificates.facts_of(chain.serving.certificate).names) != set(names)
+        or not certificates.signed_by(chain.serving.certificate, chain.authority.certificate)
     )
 
 
-def _left(pair: Pair, now: datetime) -> timedelta:
-    return facts_of(pair.certificate).ends - now
+def _left(pair: certificates.Pair, now: datetime) -> timedelta:
+    return certificates.facts_of(pair.certificate).ends - now

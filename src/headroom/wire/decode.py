@@ -17,6 +17,7 @@ from headroom.core.objects import Key
 from headroom.ports import Thing
 from headroom.wire import kinds
 from headroom.wire.errors import DecodeError
+from headroom.wire.objects import volumes
 from headroom.wire.objects.budgets import decode_budget
 from headroom.wire.objects.headrooms import decode_headroom
 from headroom.wire.objects.holds import decode_hold
@@ -32,12 +33,6 @@ from headroom.wire.objects.reader import (
     to_text,
 )
 from headroom.wire.objects.resourcequotas import decode_resource_quota
-from headroom.wire.objects.volumes import (
-    decode_claim,
-    decode_node_drivers,
-    decode_storage_class,
-    decode_volume,
-)
 from headroom.wire.objects.workloads import decode_autoscaler, decode_slot_set, decode_workload
 from headroom.wire.safe_decode import contained
 
@@ -106,10 +101,10 @@ DECODERS: dict[kinds.Resource, Decode] = {
     kinds.HOLDS: decode_hold,
     kinds.HEADROOMS: decode_headroom,
     **{resource: partial(decode_workload, kind=resource.kind) for resource in kinds.WORKLOADS},
-    kinds.VOLUME_CLAIMS: decode_claim,
-    kinds.VOLUMES: decode_volume,
-    kinds.STORAGE_CLASSES: decode_storage_class,
-    kinds.CSI_NODES: decode_node_drivers,
+    kinds.VOLUME_CLAIMS: volumes.decode_claim,
+    kinds.VOLUMES: volumes.decode_volume,
+    kinds.STORAGE_CLASSES: volumes.decode_storage_class,
+    kinds.CSI_NODES: volumes.decode_node_drivers,
     kinds.RESOURCE_QUOTAS: decode_resource_quota,
     kinds.BUDGETS: decode_budget,
     kinds.SLOT_SETS: decode_slot_set,

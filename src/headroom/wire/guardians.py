@@ -14,35 +14,13 @@ from typing import Any
 
 import msgspec
 
+from headroom.core import names
 from headroom.core.actions import CreateFence, CreateGuardian, CreateLatch, MoveLatch
 from headroom.core.amounts import format_resources
 from headroom.core.derived_names import label_value, shape_of
 from headroom.core.fences import HOSTNAME, passes
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import claims_text
-from headroom.core.names import (
-    CLAIMS_ANNOTATION,
-    DEFAULT_SCHEDULER_NAME,
-    FOR_LABEL,
-    GROUP,
-    LATCH_GATE,
-    LOCKED_CLASS,
-    NAMESPACE_LABEL,
-    NODE_ANNOTATION,
-    PARENT_ANNOTATION,
-    PASS_LABEL,
-    PREEMPTIBLE_CLASS,
-    READINESS_GATE,
-    ROLE_FENCE,
-    ROLE_GUARDIAN,
-    ROLE_LABEL,
-    ROLE_LATCH,
-    SAFE_TO_EVICT,
-    SCHEDULER_NAME,
-    SHAPE_ANNOTATION,
-    SLOT_ANNOTATION,
-    USERS_ANNOTATION,
-)
 from headroom.core.objects import HostPort, Key, OwnerReference, Parent
 from headroom.core.resources import EMPTY, Resources
 from headroom.wire.amounts import overhead_of, requirements_json
@@ -71,8 +49,8 @@ def guardian_json(action: CreateGuardian, image: str = PAUSE_IMAGE) -> Json:
         **pause_spec(_class_of(hold)),
         "terminationGracePeriodSeconds": _grace(action),
         **_placing(action, spec),
-        "readinessGates": [{"conditionType": READINESS_GATE}],
-        **({"schedulingGates": [{"name": LATCH_GATE}]} if action.gated else {}),
+        "readinessGates": [{"conditionType": names.READINESS_GATE}],
+        **({"schedulingGates": [{"name": names.LATCH_GATE}]} if action.gated else {}),
         "containers": [_guardian_container(action, spec, image)],
     }
     return PODS.new(_guardian_metadata(action, _mapping(template.get("metadata"))), spec=made)
@@ -96,16 +74,16 @@ def _sleeps(action: CreateGuardian) -> bool:
 
 
 def _class_of(hold: Hold) -> str:
-    own = PREEMPTIBLE_CLASS if hold.mode == PREEMPTIBLE else LOCKED_CLASS
+    own = names.PREEMPTIBLE_CLASS if hold.mode == PREEMPTIBLE else names.LOCKED_CLASS
     return hold.template.priority_class or own
 
 
 def latch_json(action: CreateLatch, image: str = PAUSE_IMAGE) -> Json:
     """The gated pod that keeps a node's room in kube-scheduler's eyes during a handover."""
     spec = {
-        **pause_spec(LOCKED_CLASS),
-        "schedulerName": DEFAULT_SCHEDULER_NAME,
-        "schedulingGates": [{"name": LATCH_GATE}],
+        **pause_spec(names.LOCKED_CLASS),
+        "schedulerName": names.DEFAULT_SCHEDULER_NAME,
+        "schedulingGates": [{"name": names.LATCH_GATE}],
         "containers": [container_json(image, action.requests) | _asking(action.requests)],
     }
     return PODS.new({**_named(action.key), **latch_metadata(action)}, spec=spec)
@@ -123,43 +101,45 @@ def _asking(requests: Resources) -> Json:
 def latch_metadata(action: CreateLatch | MoveLatch) -> Json:
     """What a latch says of itself: for whom it stands, and where."""
     annotations: dict[str, str | None] = {
-        PARENT_ANNOTATION: action.parent.whole,
-        NODE_ANNOTATION: action.node,
+        names.PARENT_ANNOTATION: action.parent.whole,
+        names.NODE_ANNOTATION: action.node,
     }
     if action.parent.slot:
-        annotations[SLOT_ANNOTATION] = action.parent.slot
+        annotations[names.SLOT_ANNOTATION] = action.parent.slot
     elif isinstance(action, MoveLatch):  # It may have stood for a slot before.
-        annotations[SLOT_ANNOTATION] = None
+        annotations[names.SLOT_ANNOTATION] = None
     if action.claims:
-        annotations[CLAIMS_ANNOTATION] = claims_text(action.claims)
+        annotations[names.CLAIMS_ANNOTATION] = claims_text(action.claims)
     elif isinstance(action, MoveLatch):
-        annotations[CLAIMS_ANNOTATION] = None
+        annotations[names.CLAIMS_ANNOTATION] = None
     if isinstance(action, MoveLatch):
-        annotations[USERS_ANNOTATION] = None
+        annotations[names.USERS_ANNOTATION] = None
     elif action.users:
-        annotations[USERS_ANNOTATION] = " ".join(action.users)
-    return {"labels": _labels(ROLE_LATCH, action.parent), "annotations": annotations}
+        annotations[names.USERS_ANNOTATION] = " ".join(action.users)
+    return {"labels": _labels(names.ROLE_LATCH, action.parent), "annotations": annotations}
 
 
 def fence_json(action: CreateFence, image: str = PAUSE_IMAGE) -> Json:
     """The pod that keeps every pod without our label off its node; `core.fences` says the same."""
     parent = action.hold.parent
     spec = _mapping(_template(action.hold).get("spec"))
-    told = {SAFE_TO_EVICT: "true", PARENT_ANNOTATION: parent.whole}
+    told = {names.SAFE_TO_EVICT: "true", names.PARENT_ANNOTATION: parent.whole}
     strangers = {
-        "labelSelector": {"matchExpressions": [{"key": PASS_LABEL, "operator": "DoesNotExist"}]},
+        "labelSelector": {
+            "matchExpressions": [{"key": names.PASS_LABEL, "operator": "DoesNotExist"}]
+        },
         "namespaceSelector": {},
         "topologyKey": HOSTNAME,
     }
     metadata = {
         **_named(action.key),
         # It keeps no room: not what `for` finds.
-        "labels": {ROLE_LABEL: ROLE_FENCE, **_on_behalf(action.hold)},
-        "annotations": {**told, **({SLOT_ANNOTATION: parent.slot} if parent.slot else {})},
+        "labels": {names.ROLE_LABEL: names.ROLE_FENCE, **_on_behalf(action.hold)},
+        "annotations": {**told, **({names.SLOT_ANNOTATION: parent.slot} if parent.slot else {})},
         "ownerReferences": _owners(action.hold),
     }
     made = {
-        **pause_spec(LOCKED_CLASS),
+        **pause_spec(names.LOCKED_CLASS),
         "nodeName": action.node,
         **({"tolerations": spec["tolerations"]} if spec.get("tolerations") else {}),
         "affinity": {
@@ -187,16 +167,16 @@ def _guardian_metadata(action: CreateGuardian, own: Json) -> Json:
         "labels": {
             **_foreign(own.get("labels")),
             **dict(action.hold.template.labels),
-            **_labels(ROLE_GUARDIAN, parent),
+            **_labels(names.ROLE_GUARDIAN, parent),
             **_on_behalf(action.hold),
-            **({PASS_LABEL: "true"} if passes(action) else {}),
+            **({names.PASS_LABEL: "true"} if passes(action) else {}),
         },
         "annotations": {
-            SAFE_TO_EVICT: "true",
+            names.SAFE_TO_EVICT: "true",
             **_foreign(own.get("annotations")),
-            PARENT_ANNOTATION: parent.whole,
-            SHAPE_ANNOTATION: shape_of(action.hold),
-            **({SLOT_ANNOTATION: parent.slot} if parent.slot else {}),
+            names.PARENT_ANNOTATION: parent.whole,
+            names.SHAPE_ANNOTATION: shape_of(action.hold),
+            **({names.SLOT_ANNOTATION: parent.slot} if parent.slot else {}),
         },
         "ownerReferences": [*_owners(action.hold), *_owned_too(action.hold)],
     }
@@ -204,7 +184,11 @@ def _guardian_metadata(action: CreateGuardian, own: Json) -> Json:
 
 def _foreign(given: object) -> Json:
     """What a template says in other words than ours: those are the operator's own to write."""
-    return {key: value for key, value in _mapping(given).items() if not key.startswith(f"{GROUP}/")}
+    return {
+        key: value
+        for key, value in _mapping(given).items()
+        if not key.startswith(f"{names.GROUP}/")
+    }
 
 
 def owned_by(
@@ -231,7 +215,7 @@ def _owners(hold: Hold) -> list[Json]:
 
 def _on_behalf(hold: Hold) -> dict[str, str]:
     """For which namespace a pod of ours stands that does not live there."""
-    return {NAMESPACE_LABEL: hold.home} if hold.lodging else {}
+    return {names.NAMESPACE_LABEL: hold.home} if hold.lodging else {}
 
 
 def _owned_too(hold: Hold) -> list[Json]:
@@ -240,7 +224,7 @@ def _owned_too(hold: Hold) -> list[Json]:
 
 
 def _labels(role: str, parent: Parent) -> dict[str, str]:
-    return {ROLE_LABEL: role, FOR_LABEL: label_value(parent.name)}
+    return {names.ROLE_LABEL: role, names.FOR_LABEL: label_value(parent.name)}
 
 
 def pause_spec(priority_class: str) -> Json:
@@ -270,7 +254,7 @@ def _placing(action: CreateGuardian, spec: Json) -> Json:
     # kube-scheduler, which judges volumes, spread and devices as well.
     named = spec.get("schedulerName")
     placing["schedulerName"] = (
-        named if named != SCHEDULER_NAME and named else DEFAULT_SCHEDULER_NAME
+        named if named != names.SCHEDULER_NAME and named else names.DEFAULT_SCHEDULER_NAME
     )
     if _carries_overhead(action, spec):
         placing |= {field: spec[field] for field in _RUNTIME if spec.get(field)}

@@ -9,13 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from headroom.core.names import (
-    API_VERSION,
-    LOCKED_CLASS,
-    LOCKED_PRIORITY,
-    PREEMPTIBLE_CLASS,
-    PREEMPTIBLE_PRIORITY,
-)
+from headroom.core import names
 from headroom.wire.admission_policies.policies import confinement_objects
 from headroom.wire.guardians import PAUSE_IMAGE
 from headroom.wire.install.dashboard import dashboard_objects
@@ -61,7 +55,7 @@ def install_objects(installation: Installation) -> list[Json]:
         _namespace(namespace),
         # Objects of our own kinds are made by the operator: kubectl could not apply them together
         # with their definitions.
-        *(made for made in speech.objects() if made["apiVersion"] != API_VERSION),
+        *(made for made in speech.objects() if made["apiVersion"] != names.API_VERSION),
         *rights(
             namespace,
             speech,
@@ -112,13 +106,13 @@ def priority_classes() -> list[Json]:
     """Return the classes of guardians: those that stay, and those that make way."""
     return [
         _priority_class(
-            LOCKED_CLASS,
-            LOCKED_PRIORITY,
+            names.LOCKED_CLASS,
+            names.LOCKED_PRIORITY,
             "Guardians of headroom: the room goes to its owners only. Not for pods of your own.",
         ),
         _priority_class(
-            PREEMPTIBLE_CLASS,
-            PREEMPTIBLE_PRIORITY,
+            names.PREEMPTIBLE_CLASS,
+            names.PREEMPTIBLE_PRIORITY,
             "Guardians of headroom that make way for any pod of ordinary priority.",
         ),
     ]

@@ -11,15 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from headroom.core.names import (
-    API_VERSION,
-    CLAIM_GATE,
-    CLAIMS_NAMESPACE_LABEL,
-    CLUSTER_NAMESPACES,
-    DEFAULT_SCHEDULER_NAME,
-    INDEX_NAME,
-    ROLE_LABEL,
-)
+from headroom.core import names
 from headroom.wire.admission_policies.cel import named_expressions, texts
 from headroom.wire.installed_kinds import GATE_BINDINGS, GATE_POLICIES, LABELS
 from headroom.wire.kinds import CLAIM_INDEXES, Json
@@ -41,12 +33,14 @@ UNPLACED = {
     "not-placed": "!has(object.spec.nodeName) || object.spec.nodeName == ''",
     "for-kube-scheduler": (
         "!has(object.spec.schedulerName) || "
-        f"object.spec.schedulerName == '{DEFAULT_SCHEDULER_NAME}'"
+        f"object.spec.schedulerName == '{names.DEFAULT_SCHEDULER_NAME}'"
     ),
-    "not-ours": f"!has(object.metadata.labels) || !('{ROLE_LABEL}' in object.metadata.labels)",
+    "not-ours": (
+        f"!has(object.metadata.labels) || !('{names.ROLE_LABEL}' in object.metadata.labels)"
+    ),
     "not-gated-yet": (
         "!has(object.spec.schedulingGates) || "
-        f"!object.spec.schedulingGates.exists(gate, gate.name == '{CLAIM_GATE}')"
+        f"!object.spec.schedulingGates.exists(gate, gate.name == '{names.CLAIM_GATE}')"
     ),
 }
 _FRESH = {
@@ -82,7 +76,7 @@ _PATCH = (
     "(has(object.spec.schedulingGates) ? [] : "
     '[JSONPatch{op: "add", path: "/spec/schedulingGates", value: []}]) + '
     '[JSONPatch{op: "add", path: "/spec/schedulingGates/-", '
-    f'value: Object.spec.schedulingGates{{name: "{CLAIM_GATE}"}}}}]'
+    f'value: Object.spec.schedulingGates{{name: "{names.CLAIM_GATE}"}}}}]'
 )
 
 
@@ -105,7 +99,7 @@ def policy_objects(asks: Sequence[str] = (), home: str = "") -> list[Json]:
 
 def opted_in() -> Json:
     """The selector of namespaces whose pods may claim without a word of their own."""
-    return {"matchLabels": {CLAIMS_NAMESPACE_LABEL: "enabled"}}
+    return {"matchLabels": {names.CLAIMS_NAMESPACE_LABEL: "enabled"}}
 
 
 def where_pods_may_ask(home: str) -> Json:
@@ -116,7 +110,7 @@ def where_pods_may_ask(home: str) -> Json:
 
 def never_gated(home: str) -> list[str]:
     """The namespaces in which no annotation makes a pod wait."""
-    return list(dict.fromkeys((*CLUSTER_NAMESPACES, *filter(None, (home,)))))
+    return list(dict.fromkeys((*names.CLUSTER_NAMESPACES, *filter(None, (home,)))))
 
 
 def _asking(asks: Sequence[str]) -> dict[str, str]:
@@ -148,7 +142,7 @@ def _policy(name: str, namespaces: Json, conditions: Mapping[str, str]) -> Json:
         # Should somebody's later patch drop the gate, it is put back. A pod that did not match
         # is not looked at again: labels that others add on the way do not count.
         "reinvocationPolicy": "IfNeeded",
-        "paramKind": {"apiVersion": API_VERSION, "kind": CLAIM_INDEXES.kind},
+        "paramKind": {"apiVersion": names.API_VERSION, "kind": CLAIM_INDEXES.kind},
         "matchConstraints": {"namespaceSelector": namespaces, "resourceRules": [dict(NEW_PODS)]},
         "matchConditions": named_expressions(conditions),
         "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": _PATCH}}],
@@ -158,6 +152,6 @@ def _policy(name: str, namespaces: Json, conditions: Mapping[str, str]) -> Json:
 
 def _binding(name: str) -> Json:
     # No namespace: the index of the pod's own one. None there: nothing to gate.
-    index = {"name": INDEX_NAME, "parameterNotFoundAction": "Allow"}
+    index = {"name": names.INDEX_NAME, "parameterNotFoundAction": "Allow"}
     spec = {"policyName": name, "paramRef": index}
     return GATE_BINDINGS.new({"name": name, "labels": LABELS}, spec=spec)

@@ -10,16 +10,8 @@ from typing import Any, assert_never
 
 import msgspec
 
-from headroom.core import actions
+from headroom.core import actions, names
 from headroom.core.allocation import beside_text
-from headroom.core.names import (
-    CLAIMED_ANNOTATION,
-    CLAIMED_BESIDE_ANNOTATION,
-    CLAIMED_SLOT_ANNOTATION,
-    CLAIMED_UID_ANNOTATION,
-    INDEX_NAME,
-    PASS_LABEL,
-)
 from headroom.core.objects import Key, Parent
 from headroom.wire.events import event_create
 from headroom.wire.guardians import (
@@ -55,8 +47,8 @@ from headroom.wire.writes import (
 
 FIELD_MANAGER = "headroom"
 _CLAIM = (
-    *(CLAIMED_ANNOTATION, CLAIMED_UID_ANNOTATION),
-    *(CLAIMED_SLOT_ANNOTATION, CLAIMED_BESIDE_ANNOTATION),
+    *(names.CLAIMED_ANNOTATION, names.CLAIMED_UID_ANNOTATION),
+    *(names.CLAIMED_SLOT_ANNOTATION, names.CLAIMED_BESIDE_ANNOTATION),
 )
 PodPatch = (
     actions.MoveLatch
@@ -94,7 +86,7 @@ def render(action: actions.Action, image: str = PAUSE_IMAGE) -> Write:
         case actions.Bind():
             return _bind(action)
         case actions.ClaimInPlace():
-            beside = {CLAIMED_BESIDE_ANNOTATION: beside_text(action.beside)}
+            beside = {names.CLAIMED_BESIDE_ANNOTATION: beside_text(action.beside)}
             return _patch_metadata(action, annotations={**_claim(action.claimed), **beside})
         case actions.Disclaim():
             return _disclaim(action)
@@ -139,7 +131,7 @@ def _move_latch(action: actions.MoveLatch) -> Write:
 def _nominate(action: actions.Nominate) -> Write:
     metadata = _with_uid(action.uid)
     if action.claimed is not None:
-        metadata |= {"annotations": _claim(action.claimed), "labels": {PASS_LABEL: "true"}}
+        metadata |= {"annotations": _claim(action.claimed), "labels": {names.PASS_LABEL: "true"}}
     body: Json = {"status": {"nominatedNodeName": action.node}}
     if metadata:
         body["metadata"] = metadata
@@ -147,7 +139,7 @@ def _nominate(action: actions.Nominate) -> Write:
 
 
 def _disclaim(action: actions.Disclaim) -> Write:
-    told: Json = {"annotations": dict.fromkeys(_CLAIM), "labels": {PASS_LABEL: None}}
+    told: Json = {"annotations": dict.fromkeys(_CLAIM), "labels": {names.PASS_LABEL: None}}
     body: Json = {"metadata": {**_with_uid(action.uid), **told}}
     if not action.nominated:
         return _patch_pod(action, body)
@@ -222,13 +214,13 @@ def _write_index(action: actions.WriteIndex) -> Write:
         "freshUntil": format_time(action.fresh_until),
         **({"priorityAtLeast": action.priority} if action.priority is not None else {}),
     }
-    metadata = {"name": INDEX_NAME, "namespace": action.namespace}
+    metadata = {"name": names.INDEX_NAME, "namespace": action.namespace}
     body = CLAIM_INDEXES.new(metadata, spec=spec)
     return Write(
         "patch",
         CLAIM_INDEXES,
         action.namespace,
-        INDEX_NAME,
+        names.INDEX_NAME,
         body,
         content_type=APPLY_PATCH,
         query=(("fieldManager", FIELD_MANAGER), ("force", "true")),
@@ -240,8 +232,8 @@ def _with_uid(uid: str) -> Json:
 
 
 def _claim(parent: Parent) -> dict[str, str]:
-    claim = {CLAIMED_ANNOTATION: parent.whole, CLAIMED_UID_ANNOTATION: parent.uid}
-    return {**claim, CLAIMED_SLOT_ANNOTATION: parent.slot} if parent.slot else claim
+    claim = {names.CLAIMED_ANNOTATION: parent.whole, names.CLAIMED_UID_ANNOTATION: parent.uid}
+    return {**claim, names.CLAIMED_SLOT_ANNOTATION: parent.slot} if parent.slot else claim
 
 
 def volume_write(action: actions.SelectNode | actions.PromiseVolume) -> Write:

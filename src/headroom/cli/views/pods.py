@@ -6,24 +6,13 @@ from datetime import datetime
 
 from headroom.cli import amounts
 from headroom.cli.source import World
+from headroom.cli.views import offline_ledger
 from headroom.cli.views.answers import Explanation, Fact, HoldAnswer, NodeAnswer, called
-from headroom.cli.views.offline_ledger import (
-    IS_ONE_RUNNING,
-    SEE_NODES,
-    UNSEEN,
-    ledger_of,
-    node_answers,
-)
+from headroom.core import names
 from headroom.core.claims import Offer, claim_of, is_claimant
 from headroom.core.doors.owner_decision import cannot_judge
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import kept_for
-from headroom.core.names import (
-    CLAIM_GATE,
-    ROLE_GUARDIAN,
-    ROLE_LABEL,
-    WAIT_ANNOTATION,
-)
 from headroom.core.objects import Pod
 from headroom.core.owners import owner_refusal
 from headroom.core.policy import Policy
@@ -44,13 +33,13 @@ def explain_pod(world: World, pod: Pod, policy: Policy) -> Explanation:
         return Explanation(subject, f"{subject} waits: {followers}.", next_step=SEE_FOLLOWERS)
     if not world.sees_room:
         return _waits_unseen(world, pod, policy)
-    ledger = ledger_of(world, policy)
+    ledger = offline_ledger.ledger_of(world, policy)
     holds = tuple(
         _hold_answer(ledger, hold, pod, world.now)
         for hold in sorted(ledger.holds.values(), key=_place)
         if hold.key.namespace in ("", pod.key.namespace) or policy.across_namespaces
     )
-    nodes = node_answers(world, ledger, pod)
+    nodes = offline_ledger.node_answers(world, ledger, pod)
     return Explanation(
         subject,
         f"{subject} waits{_why_pod_waits(pod, ledger.door(pod), holds, nodes)}.",
@@ -70,7 +59,7 @@ def _waits_unseen(world: World, pod: Pod, policy: Policy) -> Explanation:
         if hold.key.namespace in ("", pod.key.namespace)
         for why in (owner_refusal(hold, pod, policy.across_namespaces) or "",)
     )
-    told = f"pod {pod.key} waits; its scheduler says: {says}; {UNSEEN}."
+    told = f"pod {pod.key} waits; its scheduler says: {says}; {offline_ledger.UNSEEN}."
     return Explanation(f"pod {pod.key}", told, holds=holds)
 
 
@@ -105,12 +94,12 @@ def _hold_answer(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> HoldAns
 def _seat(world: World, pod: Pod, policy: Policy) -> str:
     place = f"is {pod.phase} on {pod.node}"
     claim = claim_of(pod)
-    if pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
+    if pod.labels.get(names.ROLE_LABEL) == names.ROLE_GUARDIAN:
         given = f", which {claim[0]} gave it" if claim is not None else ""
         return f"{place} and keeps the room of {kept_for(pod)}{given}"
     if claim is None:
         return f"{place}, without a hold"
-    hold = ledger_of(world, policy).holds.get(claim[0])
+    hold = offline_ledger.ledger_of(world, policy).holds.get(claim[0])
     if hold is None or is_claimant(hold, pod, policy.across_namespaces):
         return f"{place}, in the room of {claim[0]}"
     why = owner_refusal(hold, pod, policy.across_namespaces) or "it names another hold's uid"
@@ -120,7 +109,7 @@ def _seat(world: World, pod: Pod, policy: Policy) -> str:
 def _why_pod_waits(
     pod: Pod, door: int, holds: tuple[HoldAnswer, ...], nodes: tuple[NodeAnswer, ...]
 ) -> str:
-    others = [gate for gate in pod.gates if gate != CLAIM_GATE]
+    others = [gate for gate in pod.gates if gate != names.CLAIM_GATE]
     if others:
         return f": it is gated by {', '.join(others)}, which is not ours"
     if pod.unjudged and door == 2:
@@ -132,8 +121,8 @@ def _why_pod_waits(
         return f" for its handover: {called(offered.parent)} is for it"
     if offered is not None:
         return f" beside {called(offered.parent)}, which it does not ask for"
-    if door == 1 and pod.annotations.get(WAIT_ANNOTATION) == "true":
-        return f" for a hold, as it asks to ({WAIT_ANNOTATION}); none serves it"
+    if door == 1 and pod.annotations.get(names.WAIT_ANNOTATION) == "true":
+        return f" for a hold, as it asks to ({names.WAIT_ANNOTATION}); none serves it"
     if door == 1:
         return " at our gate, although no hold is for it; an operator releases it"
     if any(not each.answer for each in nodes):
@@ -145,13 +134,13 @@ def _why_pod_waits(
 def _pod_step(
     pod: Pod, door: int, holds: tuple[HoldAnswer, ...], nodes: tuple[NodeAnswer, ...]
 ) -> str:
-    waits_for_one = pod.annotations.get(WAIT_ANNOTATION) == "true"
-    if any(gate != CLAIM_GATE for gate in pod.gates) or pod.unjudged:
+    waits_for_one = pod.annotations.get(names.WAIT_ANNOTATION) == "true"
+    if any(gate != names.CLAIM_GATE for gate in pod.gates) or pod.unjudged:
         return ""
     if any(each.gives for each in holds) and not door:
-        return f"to claim, a pod is created with the scheduling gate {CLAIM_GATE}"
+        return f"to claim, a pod is created with the scheduling gate {names.CLAIM_GATE}"
     if any(each.gives for each in holds) or (door == 1 and not waits_for_one):
-        return IS_ONE_RUNNING
+        return offline_ledger.IS_ONE_RUNNING
     if nodes and all(each.answer for each in nodes):
-        return SEE_NODES
+        return offline_ledger.SEE_NODES
     return ""

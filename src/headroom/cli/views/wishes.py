@@ -13,30 +13,16 @@ from collections.abc import Iterator
 from headroom.cli.source import World
 from headroom.cli.views.promises import learnt_size
 from headroom.cli.views.shapes import shapes_of, with_owners
+from headroom.core import names
 from headroom.core.authenticity import has_got
 from headroom.core.claims import claim_of
-from headroom.core.demand.followers import (
-    Followed,
-    FollowerSlot,
-    Following,
-    followed,
-    is_over,
-    owner_uid,
-)
+from headroom.core.demand import followers
 from headroom.core.headrooms.chunks import DAEMON_SET, daemon_set_of, overhead_of
 from headroom.core.headrooms.headrooms import NEVER, NODE_CHUNK, Headroom, Workload
 from headroom.core.headrooms.slot_objects import stands
 from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots, wish
 from headroom.core.headrooms.windows import active, judged
 from headroom.core.holds import Hold
-from headroom.core.names import (
-    CLAIMED_ANNOTATION,
-    CLAIMED_SLOT_ANNOTATION,
-    PARENT_ANNOTATION,
-    ROLE_GUARDIAN,
-    ROLE_LABEL,
-    SLOT_ANNOTATION,
-)
 from headroom.core.objects import Key, Pod
 from headroom.core.promise.announced import Learnt
 from headroom.core.resources import EMPTY, Resources
@@ -50,14 +36,14 @@ def guardians_of(world: World, headroom: Headroom) -> dict[str, Pod]:
     standing = [  # Chosen before they are sorted: a cluster may have 50,000 pods.
         pod
         for pod in world.pods
-        if pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN
-        and pod.annotations.get(PARENT_ANNOTATION) == whole
+        if pod.labels.get(names.ROLE_LABEL) == names.ROLE_GUARDIAN
+        and pod.annotations.get(names.PARENT_ANNOTATION) == whole
         and pod.deleted is None
         and not pod.finished
         and (not uid or any(owner.uid == uid for owner in pod.owners))
     ]
     standing.sort(key=lambda pod: (bool(pod.node), pod.key))
-    return {pod.annotations.get(SLOT_ANNOTATION, ""): pod for pod in standing}
+    return {pod.annotations.get(names.SLOT_ANNOTATION, ""): pod for pod in standing}
 
 
 def claimants_of(world: World, headroom: Headroom) -> dict[str, Pod]:
@@ -65,12 +51,12 @@ def claimants_of(world: World, headroom: Headroom) -> dict[str, Pod]:
     coming = [
         pod
         for pod in world.pods
-        if pod.annotations.get(CLAIMED_ANNOTATION) == headroom.parent.whole
+        if pod.annotations.get(names.CLAIMED_ANNOTATION) == headroom.parent.whole
         and not pod.node
         and not pod.finished
     ]
     coming.sort(key=lambda pod: pod.key)
-    return {pod.annotations.get(CLAIMED_SLOT_ANNOTATION, ""): pod for pod in coming}
+    return {pod.annotations.get(names.CLAIMED_SLOT_ANNOTATION, ""): pod for pod in coming}
 
 
 def workload_of(world: World, headroom: Headroom) -> Workload | None:
@@ -145,25 +131,25 @@ def _by_load(world: World, headroom: Headroom) -> Learnt | None:
     return Learnt(wanted)
 
 
-def _followed(world: World, headroom: Headroom) -> Iterator[Followed]:
+def _followed(world: World, headroom: Headroom) -> Iterator[followers.Followed]:
     """Owners that slots follow; volumes are not read here, so those that stand count for them."""
     rule = headroom.size.follows
     if rule is None:
         return
     guardians = guardians_of(world, headroom)
     for pod in sorted(world.pods, key=lambda pod: pod.key):
-        if not is_owner(headroom.parent, rule, pod) or is_over(pod):
+        if not is_owner(headroom.parent, rule, pod) or followers.is_over(pod):
             continue
         standing = tuple(
-            FollowerSlot(slot.partition("/")[2], guardian.requests)
+            followers.FollowerSlot(slot.partition("/")[2], guardian.requests)
             for slot, guardian in sorted(guardians.items())
-            if owner_uid(slot) == pod.uid
+            if followers.owner_uid(slot) == pod.uid
         )
         if rule.reads_volumes:
-            yield Followed(pod, Following(standing))
+            yield followers.Followed(pod, followers.Following(standing))
         else:
             made = frozenset(slot.part for slot in standing)
-            yield Followed(pod, followed(pod, rule, (), made, world.now))
+            yield followers.Followed(pod, followers.followed(pod, rule, (), made, world.now))
 
 
 def wish_of(world: World, headroom: Headroom) -> WantedSlots:

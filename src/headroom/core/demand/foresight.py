@@ -14,24 +14,8 @@ from datetime import datetime, timedelta
 from itertools import count as numbers
 from itertools import islice
 
+from headroom.core.demand import scale_rate, utilization
 from headroom.core.demand.resource_quotas import Tight
-from headroom.core.demand.scale_rate import (
-    ScalePolicy,
-    ScaleRate,
-    Stall,
-    Trail,
-    judged,
-    next_judgement,
-    next_move,
-    paced,
-)
-from headroom.core.demand.utilization import (
-    Load,
-    SizeBounds,
-    bounded,
-    given_back,
-    placeholders,
-)
 from headroom.core.headrooms.headrooms import NO_LIMITS, Limits
 from headroom.core.headrooms.size_limits import MOST_SLOTS, Note
 from headroom.core.plan import earliest
@@ -39,24 +23,24 @@ from headroom.core.quotas.refusals import QUOTA_EXCEEDED
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.sizes.kind import WHOLE
 
-PACE = ScalePolicy()
+PACE = scale_rate.ScalePolicy()
 # A workload's status is behind its pods for a moment; what is still missing then is believed, and
 # forgotten as soon as it has come.
-CERTAIN = ScalePolicy(
-    up=ScaleRate(0, timedelta(seconds=1), after=timedelta(seconds=5), least=1_000_000),
-    down=ScaleRate(100, timedelta(seconds=1)),
+CERTAIN = scale_rate.ScalePolicy(
+    up=scale_rate.ScaleRate(0, timedelta(seconds=1), after=timedelta(seconds=5), least=1_000_000),
+    down=scale_rate.ScaleRate(100, timedelta(seconds=1)),
 )
-START = Trail()
-CALM = Stall()
+START = scale_rate.Trail()
+CALM = scale_rate.Stall()
 
 
 @dataclass(frozen=True, slots=True)
 class ForesightMemory:
     """What one look leaves for the next; `placed` are the guardians that were seen on a node."""
 
-    trail: Trail = START
-    certain: Trail = START
-    stall: Stall = CALM
+    trail: scale_rate.Trail = START
+    certain: scale_rate.Trail = START
+    stall: scale_rate.Stall = CALM
     placed: frozenset[str] = frozenset()
 
 
@@ -81,7 +65,7 @@ class LoadView:
     """
 
     one: Resources
-    load: Load
+    load: utilization.Load
     guarded: Guarded
     forthcoming: Resources = EMPTY
     limits: Limits = NO_LIMITS
@@ -108,16 +92,16 @@ def foreseen(permille: int, view: LoadView, now: datetime) -> tuple[Sized, Fores
     """Say which slots keep the load under a threshold, and what to remember of this decision."""
     guarded, memory = view.guarded, view.memory
     if memory is None:  # After a restart what stands is where the number is.
-        memory = ForesightMemory(Trail(len(guarded.bound)), placed=guarded.placed)
+        memory = ForesightMemory(scale_rate.Trail(len(guarded.bound)), placed=guarded.placed)
     coming = _pieces(view.forthcoming, view.one)
-    certain = paced(memory.certain, min(coming, view.most), CERTAIN, now)
-    by_rule = placeholders(view.load.used, view.one, permille)
-    trail = paced(memory.trail, min(by_rule, view.most), PACE, now)
+    certain = scale_rate.paced(memory.certain, min(coming, view.most), CERTAIN, now)
+    by_rule = utilization.placeholders(view.load.used, view.one, permille)
+    trail = scale_rate.paced(memory.trail, min(by_rule, view.most), PACE, now)
     count = certain.count + trail.count
     placed = bool(guarded.placed - memory.placed)
-    stall = judged(memory.stall, guarded.waiting_since, placed, now)
+    stall = scale_rate.judged(memory.stall, guarded.waiting_since, placed, now)
     bound = sum(guarded.bound.values())
-    target = bounded(count, view.load, bound, _bounds(view))
+    target = utilization.bounded(count, view.load, bound, _bounds(view))
     notes = [_held(name, target.count, count, view.quota) for name in target.held_by]
     most = target.count
     if stall.held_back(now) and most > bound + 1:
@@ -129,9 +113,9 @@ def foreseen(permille: int, view: LoadView, now: datetime) -> tuple[Sized, Fores
         notes=tuple(notes),
         look_again=earliest(
             view.look_again,
-            next_move(trail, PACE, now),
-            next_move(certain, CERTAIN, now),
-            next_judgement(stall, guarded.waiting_since, now),
+            scale_rate.next_move(trail, PACE, now),
+            scale_rate.next_move(certain, CERTAIN, now),
+            scale_rate.next_judgement(stall, guarded.waiting_since, now),
         ),
     )
     return sized, ForesightMemory(trail, certain, stall, guarded.placed)
@@ -139,13 +123,13 @@ def foreseen(permille: int, view: LoadView, now: datetime) -> tuple[Sized, Fores
 
 def _pieces(amount: Resources, one: Resources) -> int:
     """How many slots of this shape hold so much."""
-    return placeholders(amount, one, WHOLE // 2)
+    return utilization.placeholders(amount, one, WHOLE // 2)
 
 
-def _bounds(view: LoadView) -> SizeBounds:
+def _bounds(view: LoadView) -> utilization.SizeBounds:
     limits, quota = view.limits, view.quota.count if view.quota is not None else None
     slots = view.most if limits.slots is None else min(limits.slots, view.most)
-    return SizeBounds(slots=slots, pods=limits.pods, nodes=limits.nodes, quota=quota)
+    return utilization.SizeBounds(slots=slots, pods=limits.pods, nodes=limits.nodes, quota=quota)
 
 
 def _held(bound: str, most: int, wanted: int, quota: Tight | None) -> Note:
@@ -154,7 +138,7 @@ def _held(bound: str, most: int, wanted: int, quota: Tight | None) -> Note:
     return Note("LimitReached", f"spec.limits.{bound} allows {most} of {wanted} slots")
 
 
-def _stalled(stall: Stall, fewer: int) -> Note:
+def _stalled(stall: scale_rate.Stall, fewer: int) -> Note:
     until = stall.until.strftime("%H:%M:%S") if stall.until is not None else ""
     words = f"no node came for those that wait: one stays, {fewer} more are asked for at {until}"
     return Note("Stalled", words)
@@ -162,7 +146,7 @@ def _stalled(stall: Stall, fewer: int) -> Note:
 
 def _names(bound: Mapping[str, bool], most: int) -> Iterator[str]:
     """So many slots: those that stand, except what is given back, then the lowest free names."""
-    gone = frozenset(given_back(bound, most))
+    gone = frozenset(utilization.given_back(bound, most))
     kept = [name for name in sorted(bound, key=lambda each: (len(each), each)) if name not in gone]
     yield from kept
     free = (name for name in map(str, numbers()) if name not in bound)

@@ -13,16 +13,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
+from headroom.core import names
 from headroom.core.claims import claim_of
 from headroom.core.conditions import conditions_of
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import PREEMPTIBLE, Hold
-from headroom.core.names import (
-    CLAIM_GATE,
-    CLAIMS_NAMESPACE_LABEL,
-    ROLE_LABEL,
-    SCHEDULER_NAME,
-)
 from headroom.core.objects import Condition, Key, Namespace, Pod
 from headroom.core.owners import EVERYWHERE, has_right, index_keys, owner_refusal, reach
 
@@ -32,13 +27,13 @@ ENABLED = "enabled"
 
 def at_door(pod: Pod, schedulers: Iterable[str]) -> bool:
     """Whether a pod waits at a door of ours, or has come through one."""
-    return CLAIM_GATE in pod.gates or pod.scheduler in schedulers or claim_of(pod) is not None
+    return names.CLAIM_GATE in pod.gates or pod.scheduler in schedulers or claim_of(pod) is not None
 
 
 def may_lack_door(pod: Pod) -> bool:
     """Whether a pod could be an owner at all: alive, not ours, and not a kubelet's own."""
     return (
-        ROLE_LABEL not in pod.labels
+        names.ROLE_LABEL not in pod.labels
         and not pod.finished
         and pod.deleted is None
         and not any(owner.kind == "Node" for owner in pod.owners)
@@ -47,7 +42,7 @@ def may_lack_door(pod: Pod) -> bool:
 
 def opted_in(namespace: Namespace | None) -> bool:
     """Whether admission puts the gate on the owners of a namespace."""
-    return namespace is not None and namespace.labels.get(CLAIMS_NAMESPACE_LABEL) == ENABLED
+    return namespace is not None and namespace.labels.get(names.CLAIMS_NAMESPACE_LABEL) == ENABLED
 
 
 def asking_for_doors(wish: Hold | Headroom) -> Hold | Headroom | None:
@@ -82,11 +77,11 @@ def rule_keys(wish: Hold | Headroom) -> tuple[str, ...]:
 
 def remark(pod: Key) -> str:
     """What is told: one pod that has no door, and the three remedies."""
-    label = f"{CLAIMS_NAMESPACE_LABEL}={ENABLED}"
+    label = f"{names.CLAIMS_NAMESPACE_LABEL}={ENABLED}"
     return (
         f"pod {pod} is meant by spec.owners, but can never get this room: it has no door. "
         f"Label its namespace (kubectl label namespace {pod.namespace} {label}), or give its "
-        f"template the scheduling gate {CLAIM_GATE}, or schedulerName: {SCHEDULER_NAME}"
+        f"template the scheduling gate {names.CLAIM_GATE}, or schedulerName: {names.SCHEDULER_NAME}"
     )
 
 

@@ -10,18 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from headroom.core.actions import Tell
+from headroom.core.headrooms import windows
 from headroom.core.headrooms.events import window_tellings
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots, wish
-from headroom.core.headrooms.windows import (
-    ActiveWindow,
-    Calendar,
-    active,
-    has_begun,
-    has_begun_since_told,
-    next_change,
-    next_start,
-)
 from headroom.core.plan import earliest
 
 PAUSE_PER_SLOT = timedelta(microseconds=200)
@@ -33,7 +25,7 @@ LOAD_PAUSE = timedelta(seconds=2)  # A sum over all pods is expensive.
 class Opening:
     """The window that is open; `begun`: each window has its slots anew; what to tell of it."""
 
-    window: ActiveWindow | None
+    window: windows.ActiveWindow | None
     begun: bool = False
     tells: tuple[Tell, ...] = ()
 
@@ -48,24 +40,26 @@ class Decision:
 
 
 def opening(
-    headroom: Headroom, before: Opening | None, calendar: Calendar, now: datetime
+    headroom: Headroom, before: Opening | None, calendar: windows.Calendar, now: datetime
 ) -> Opening:
     """Say which window is open; `before` is the last answer, None after a start of the operator."""
-    window, due = active(headroom, now, calendar), headroom.status.next_start
+    window, due = windows.active(headroom, now, calendar), headroom.status.next_start
     last = before.window if before is not None else None
     told = before is not None or (due is not None and due <= now)
     tells = tuple(window_tellings(headroom, last, window, now)) if told else ()
     if before is not None:
-        return Opening(window, has_begun(last, window), tells)
-    return Opening(window, has_begun_since_told(headroom, window), tells)
+        return Opening(window, windows.has_begun(last, window), tells)
+    return Opening(window, windows.has_begun_since_told(headroom, window), tells)
 
 
-def decide(headroom: Headroom, view: SizeView, calendar: Calendar, now: datetime) -> Decision:
+def decide(
+    headroom: Headroom, view: SizeView, calendar: windows.Calendar, now: datetime
+) -> Decision:
     """Decide from the inputs alone; the same each time for the same inputs."""
     wished = wish(headroom, view, now)
     look_again = earliest(
-        next_change(headroom, now, calendar),
-        next_start(headroom, now, calendar),  # The status tells of the one after it.
+        windows.next_change(headroom, now, calendar),
+        windows.next_start(headroom, now, calendar),  # The status tells of the one after it.
         wished.look_again,
         *(each.needs.look_again for each in view.followed),
     )

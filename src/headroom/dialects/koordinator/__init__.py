@@ -8,14 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from headroom.dialects.koordinator.names import (
-    ALLOCATED,
-    ANNOTATIONS,
-    GROUP,
-    GUARDIAN_NAMESPACE,
-    RESERVATIONS,
-    SCHEDULER_NAME,
-)
+from headroom.dialects.koordinator import names
 from headroom.dialects.koordinator.pod_annotations import (
     decode_annotated_hold,
     with_koordinator_annotations,
@@ -34,33 +27,33 @@ from headroom.wire.rbac import READ, rule
 def namespace_object() -> dict[str, Any]:
     """A namespace only for our pods; a guardian may have a host port, which others forbid."""
     labels = {**LABELS, "pod-security.kubernetes.io/enforce": "privileged"}
-    return NAMESPACES.new({"name": GUARDIAN_NAMESPACE, "labels": labels})
+    return NAMESPACES.new({"name": names.GUARDIAN_NAMESPACE, "labels": labels})
 
 
 KOORDINATOR = Dialect(
     name="koordinator",
-    decoders={RESERVATIONS: decode_reservation},
+    decoders={names.RESERVATIONS: decode_reservation},
     render=render,
     definitions=definitions,
     rules=(
         # Ended Reservations are deleted a day later, as in Koordinator.
-        rule(GROUP, ("reservations",), (*READ, "delete")),
-        rule(GROUP, ("reservations/status",), ("patch",)),
+        rule(names.GROUP, ("reservations",), (*READ, "delete")),
+        rule(names.GROUP, ("reservations/status",), ("patch",)),
     ),
-    schedulers=frozenset({SCHEDULER_NAME}),
-    annotations=ANNOTATIONS,
-    claims=(ALLOCATED,),
+    schedulers=frozenset({names.SCHEDULER_NAME}),
+    annotations=names.ANNOTATIONS,
+    claims=(names.ALLOCATED,),
     catalogue=with_reservations,
     reads={HOLDS: decode_annotated_hold},
     dress_pod=with_koordinator_annotations,
     confined=(
         confined(
-            RESERVATIONS,
+            names.RESERVATIONS,
             ("DELETE",),
             Check(HAS_ENDED, "the operator deletes reservations that have ended"),
         ),
     ),
-    namespaces=(GUARDIAN_NAMESPACE,),
+    namespaces=(names.GUARDIAN_NAMESPACE,),
     objects=(namespace_object(),),
     rivals=(Rival("koord-scheduler", "Koordinator's own scheduler"),),
 )

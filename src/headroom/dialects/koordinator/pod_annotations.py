@@ -15,13 +15,8 @@ from headroom.core.holds import Hold
 from headroom.core.names import NAMESPACE_LABEL
 from headroom.core.objects import NO_WISH, Pod
 from headroom.core.selection import integer
+from headroom.dialects.koordinator import names
 from headroom.dialects.koordinator.hold_options import resized, terms_of
-from headroom.dialects.koordinator.names import (
-    GUARDIAN_NAMESPACE,
-    PRE_ALLOCATABLE,
-    PRE_ALLOCATABLE_PRIORITY,
-    SPARED,
-)
 from headroom.dialects.koordinator.reservation_affinity import wish_of
 from headroom.wire.objects.findings import Findings
 from headroom.wire.objects.holds import decode_hold
@@ -39,14 +34,14 @@ _read = Reader(_AnnotatedHold)
 def with_koordinator_annotations(pod: Pod) -> Pod:
     """The pod with the meaning of Koordinator's labels and annotations."""
     labels = pod.labels
-    if pod.key.namespace == GUARDIAN_NAMESPACE:  # Only the operator creates pods there.
+    if pod.key.namespace == names.GUARDIAN_NAMESPACE:  # Only the operator creates pods there.
         return replace(pod, on_behalf_of=labels.get(NAMESPACE_LABEL, ""))
     wish = wish_of(labels, pod.annotations)
-    spared = labels.get(SPARED) == "true"
-    marked = labels.get(PRE_ALLOCATABLE) == "true"
+    spared = labels.get(names.SPARED) == "true"
+    marked = labels.get(names.PRE_ALLOCATABLE) == "true"
     if wish is NO_WISH and not spared and not marked:
         return pod
-    turn = integer(pod.annotations.get(PRE_ALLOCATABLE_PRIORITY, "")) or 0
+    turn = integer(pod.annotations.get(names.PRE_ALLOCATABLE_PRIORITY, "")) or 0
     return replace(pod, wish=wish, spared=spared, pre_allocatable=turn if marked else None)
 
 

@@ -8,14 +8,7 @@ from __future__ import annotations
 
 import json
 
-from headroom.core.actions import (
-    Action,
-    Bind,
-    ClaimInPlace,
-    DeleteObject,
-    Nominate,
-    WriteHoldStatus,
-)
+from headroom.core import actions
 from headroom.core.objects import Parent
 from headroom.dialects.koordinator.names import ALLOCATED, RESERVATIONS
 from headroom.dialects.koordinator.statuses import status_json
@@ -24,14 +17,14 @@ from headroom.wire.render import render as render_native
 from headroom.wire.writes import Write
 
 
-def render(action: Action) -> Write | None:
+def render(action: actions.Action) -> Write | None:
     """The request for an action about a Reservation; None for any other action."""
     match action:
-        case WriteHoldStatus() if _is_reservation(action.parent):
+        case actions.WriteHoldStatus() if _is_reservation(action.parent):
             return _write_status(action)
-        case DeleteObject() if _is_reservation(action.parent):
+        case actions.DeleteObject() if _is_reservation(action.parent):
             return deletion(RESERVATIONS, action.parent)
-        case Bind() | Nominate() | ClaimInPlace():
+        case actions.Bind() | actions.Nominate() | actions.ClaimInPlace():
             claimed = action.claimed
             if claimed is None or not _is_reservation(claimed):
                 return None
@@ -50,5 +43,5 @@ def _annotated(write: Write, claimed: Parent) -> Write:
     return annotated(write, {ALLOCATED: value})
 
 
-def _write_status(action: WriteHoldStatus) -> Write:
+def _write_status(action: actions.WriteHoldStatus) -> Write:
     return whole_status(RESERVATIONS, action.parent, status_json(action.status), action.version)

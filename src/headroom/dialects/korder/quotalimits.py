@@ -15,35 +15,28 @@ from typing import Any
 
 from headroom.core.amounts import Written, amount
 from headroom.core.quantity import parse_quantity
-from headroom.dialects.korder.rules.limits import (
-    MAX_DURATION,
-    ORDERS,
-    RESERVED,
-    TICKETS,
-    Ceiling,
-    unit_of,
-)
+from headroom.dialects.korder.rules import limits
 from headroom.wire.durations import parse_duration
 from headroom.wire.objects.findings import Fields, Findings
 from headroom.wire.objects.reader import Reader
 
-DEFAULT_LIMITS = Ceiling(
+DEFAULT_LIMITS = limits.Ceiling(
     {
-        ORDERS: 100,
-        TICKETS: 1000,
-        f"{RESERVED}cpu": 1_000_000,
-        f"{RESERVED}memory": 2000 * 2**30,
+        limits.ORDERS: 100,
+        limits.TICKETS: 1000,
+        f"{limits.RESERVED}cpu": 1_000_000,
+        f"{limits.RESERVED}memory": 2000 * 2**30,
     },
     timedelta(days=7),
 )
-NAMES = f"{ORDERS}, {TICKETS}, {MAX_DURATION} and {RESERVED}<resource>"
+NAMES = f"{limits.ORDERS}, {limits.TICKETS}, {limits.MAX_DURATION} and {limits.RESERVED}<resource>"
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _LONGEST = 9_223_372_036  # seconds; the largest Go duration
 
 _read_limits = Reader(dict[str, Any])
 
 
-def ceiling_of(given: Fields, field: str, odd: Findings) -> Ceiling | None:
+def ceiling_of(given: Fields, field: str, odd: Findings) -> limits.Ceiling | None:
     """Parse limits; None without limits. An unknown name limits nothing, and is reported."""
     written, wrong = given.read(_read_limits, field), given.findings
     if not written:
@@ -54,7 +47,7 @@ def ceiling_of(given: Fields, field: str, odd: Findings) -> Ceiling | None:
         at = f"{given.at(field)}[{name}]"
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             wrong.add(at, "is not a quantity; write for example 500m, 2 or 1Gi")
-        elif name == MAX_DURATION:
+        elif name == limits.MAX_DURATION:
             longest = wrong.parse(longest_of, str(value), at)
         elif not known_name(name):
             odd.add(at, "is not counted, so it limits nothing; known are " + NAMES)
@@ -62,19 +55,19 @@ def ceiling_of(given: Fields, field: str, odd: Findings) -> Ceiling | None:
             number = wrong.parse(partial(limit_of, name), str(value), at)
             if number is not None:
                 amounts[name] = number
-    return Ceiling(amounts, longest)
+    return limits.Ceiling(amounts, longest)
 
 
 def known_name(name: str) -> bool:
     """Whether a quota counts something under this name."""
-    return name in (ORDERS, TICKETS, MAX_DURATION) or (
-        name.startswith(RESERVED) and name != RESERVED
+    return name in (limits.ORDERS, limits.TICKETS, limits.MAX_DURATION) or (
+        name.startswith(limits.RESERVED) and name != limits.RESERVED
     )
 
 
 def limit_of(name: str, text: Written) -> int:
     """Parse the limit of one name; a ValueError says what is wrong with it."""
-    return amount(unit_of(name), str(text))
+    return amount(limits.unit_of(name), str(text))
 
 
 def longest_of(text: str) -> timedelta:

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.names import PREEMPTIBLE_CLASS
-from headroom.dialects.proactive.names import (
-    CLASS_ANNOTATION,
-    CUTOFF,
-    OBJECT_NAME,
-    PLACEHOLDER,
-    PLACEHOLDER_LABEL,
-    PRIORITY,
-    PRIORITY_CLASS,
-    REMARK_ANNOTATION,
-)
+from headroom.dialects.proactive import names
 from headroom.dialects.proactive.options import Options, PlaceholderProfile
 from headroom.wire.kinds import HEADROOMS, PRIORITY_CLASSES, Json
 
@@ -24,9 +15,9 @@ def headroom_object(options: Options, namespace: str, autoscaler: str = "") -> J
     `autoscaler` names the running Cluster Autoscaler, if there is one.
     """
     metadata = {
-        "name": OBJECT_NAME,
+        "name": names.OBJECT_NAME,
         "namespace": options.namespace or namespace,
-        "labels": {PLACEHOLDER_LABEL: PLACEHOLDER},
+        "labels": {names.PLACEHOLDER_LABEL: names.PLACEHOLDER},
         "annotations": _annotations(options, autoscaler),
     }
     slot = {"template": _shape(options)}
@@ -48,7 +39,7 @@ def change_to(options: Options, autoscaler: str = "") -> Json:
     slot: Json = {}
     if options.requests != Options().requests:
         slot = {"slot": {"template": _shape(options)}}
-    blank = {CLASS_ANNOTATION: None, REMARK_ANNOTATION: None}
+    blank = {names.CLASS_ANNOTATION: None, names.REMARK_ANNOTATION: None}
     return {
         "metadata": {"annotations": {**blank, **_annotations(options, autoscaler)}},
         "spec": {"limits": None, **amount, "size": size, **slot},
@@ -58,8 +49,8 @@ def change_to(options: Options, autoscaler: str = "") -> Json:
 def class_object() -> Json:
     """The PriorityClass of placeholders, as in the proposal."""
     return PRIORITY_CLASSES.new(
-        {"name": PRIORITY_CLASS},
-        value=PRIORITY,
+        {"name": names.PRIORITY_CLASS},
+        value=names.PRIORITY,
         preemptionPolicy="Never",
         globalDefault=False,
         description="Placeholders that keep room ahead of demand and make way for any pod.",
@@ -71,19 +62,19 @@ def remark_on(options: Options, autoscaler: str) -> str:
     if not autoscaler or options.profile is PlaceholderProfile.CLUSTER_AUTOSCALER:
         return ""
     return (
-        f"{autoscaler}: it makes no node for pods with a priority below {CUTOFF} unless told to, "
-        f"and placeholders have {PRIORITY}; start with --proactive-scaleup-profile "
+        f"{autoscaler}: it makes no node for pods with a priority below {names.CUTOFF} unless told "
+        f"to, and placeholders have {names.PRIORITY}; start with --proactive-scaleup-profile "
         f"{PlaceholderProfile.CLUSTER_AUTOSCALER}, or give it "
-        f"--expendable-pods-priority-cutoff={PRIORITY}"
+        f"--expendable-pods-priority-cutoff={names.PRIORITY}"
     )
 
 
 def _annotations(options: Options, autoscaler: str) -> dict[str, str]:
     found = {}
     if options.profile is PlaceholderProfile.CLUSTER_AUTOSCALER:
-        found[CLASS_ANNOTATION] = PREEMPTIBLE_CLASS
+        found[names.CLASS_ANNOTATION] = PREEMPTIBLE_CLASS
     if remark := remark_on(options, autoscaler):
-        found[REMARK_ANNOTATION] = remark
+        found[names.REMARK_ANNOTATION] = remark
     return found
 
 

@@ -6,16 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from headroom.core.actions import CreateGuardian, CreateSlotSet, Outcome, WriteOverhead
-from headroom.core.headrooms.companions import (
-    NOT_MADE,
-    SLOT_SET,
-    CompanionDecision,
-    decide_daemon_set,
-    decide_slot_set,
-    has_slot_set,
-    slot_set_ref,
-    written,
-)
+from headroom.core.headrooms import companions
 from headroom.core.headrooms.headrooms import Headroom, Workload, WorkloadRef
 from headroom.core.headrooms.memory import guardian_settled
 from headroom.core.headrooms.node_overhead import (
@@ -51,11 +42,11 @@ def first(
 
 
 def _slot_set(ledger: Ledger, headroom: Headroom, now: datetime) -> Sequence | None:
-    if not ledger.policy.slot_sets or not has_slot_set(headroom):
+    if not ledger.policy.slot_sets or not companions.has_slot_set(headroom):
         return None
     parent, known = headroom.parent, ledger.slots.memory[headroom.parent.whole].slot_set
-    there = _there(ledger, headroom, slot_set_ref(parent))
-    decision = decide_slot_set(known, headroom, there, now)
+    there = _there(ledger, headroom, companions.slot_set_ref(parent))
+    decision = companions.decide_slot_set(known, headroom, there, now)
     remember_headroom(ledger, parent.whole, slot_set=decision.companion)
     return _written(ledger, parent, decision, Work.SLOTSET, Topic.HEADROOM)
 
@@ -69,14 +60,14 @@ def write(
     overhead, parent = _wanted(ledger, headroom, window), headroom.parent
     known = ledger.slots.memory[parent.whole].daemon_set
     there = _there(ledger, headroom, daemon_set_ref(parent))
-    decision = decide_daemon_set(known, headroom, there, overhead, now)
+    decision = companions.decide_daemon_set(known, headroom, there, overhead, now)
     remember_headroom(ledger, parent.whole, daemon_set=decision.companion)
     topic = Topic.OVERHEAD if decision.companion.uid else Topic.HEADROOM
     return _written(ledger, parent, decision, Work.OVERHEAD, topic)
 
 
 def _written(
-    ledger: Ledger, parent: Parent, decision: CompanionDecision, work: Work, topic: Topic
+    ledger: Ledger, parent: Parent, decision: companions.CompanionDecision, work: Work, topic: Topic
 ) -> Sequence | None:
     """The write that was decided, unless its object is being written."""
     if decision.wake_at is not None:
@@ -91,9 +82,9 @@ def concerned(ledger: Ledger, workload: Workload) -> tuple[str, ...]:
     """The headroom whose companion has come, changed or gone."""
     key, slots = (workload.namespace, workload.ref), ledger.slots
     found = tuple(slots.headroom_index.of(By.COMPANION, key))
-    gone = "slot_set" if workload.ref.kind == SLOT_SET[1] else "daemon_set"
+    gone = "slot_set" if workload.ref.kind == companions.SLOT_SET[1] else "daemon_set"
     for whole in found if key not in slots.workloads else ():
-        remember_headroom(ledger, whole, **{gone: NOT_MADE})
+        remember_headroom(ledger, whole, **{gone: companions.NOT_MADE})
     return found
 
 
@@ -104,10 +95,10 @@ def settled(ledger: Ledger, action: Concerning, outcome: Outcome, now: datetime)
         case CreateGuardian(hold=hold):
             _guardian_settled(ledger, hold, outcome)
         case WriteOverhead(overhead=overhead, uid=uid) if overhead.parent.whole in slots.memory:
-            made = written(uid, overhead.shape, outcome, now)
+            made = companions.written(uid, overhead.shape, outcome, now)
             remember_headroom(ledger, overhead.parent.whole, daemon_set=made)
         case CreateSlotSet(parent=parent) if parent.whole in slots.memory:
-            made = written("", "", outcome, now)
+            made = companions.written("", "", outcome, now)
             remember_headroom(ledger, parent.whole, slot_set=made)
 
 

@@ -12,16 +12,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from headroom.core.demand import resource_quotas
 from headroom.core.demand.foresight import ForesightMemory, Guarded, LoadView
 from headroom.core.demand.quota_memory import QuotaMemory, tight_now
-from headroom.core.demand.resource_quotas import (
-    QuotaAllowance,
-    ResourceQuota,
-    Tight,
-    charges,
-    in_turn,
-    tightest,
-)
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import Headroom, Workload, replicas_of
 from headroom.core.headrooms.size_limits import Note
@@ -105,16 +98,18 @@ def _coming(workload: Workload) -> Resources:
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def heard(ledger: Ledger, headroom: Headroom, template: PodTemplate) -> Tight | None:
+def heard(
+    ledger: Ledger, headroom: Headroom, template: PodTemplate
+) -> resource_quotas.Tight | None:
     """The quota that allows the fewest slots now, whether that lasts or not."""
     namespace = headroom.parent.namespace
     name = PREEMPTIBLE_CLASS if headroom.mode == PREEMPTIBLE else LOCKED_CLASS
     charging = _charging(ledger, namespace, template, template.priority_class or name)
     ours = ledger.index.total(By.SLOT_GUARDIAN, headroom.parent.whole)
-    return tightest(template.pod.requests, charging, ours)
+    return resource_quotas.tightest(template.pod.requests, charging, ours)
 
 
-def allowance(ledger: Ledger, headroom: Headroom) -> QuotaAllowance | None:
+def allowance(ledger: Ledger, headroom: Headroom) -> resource_quotas.QuotaAllowance | None:
     """What the quotas leave to a buffer now; None where there is nothing to ask."""
     namespace = headroom.parent.namespace
     if namespace not in ledger.slots.quotas or not headroom.size.shares_quotas:
@@ -128,16 +123,16 @@ def allowance(ledger: Ledger, headroom: Headroom) -> QuotaAllowance | None:
             names.append(each.parent.whole)
     if headroom.parent.whole not in names:
         return None
-    answers = in_turn(wants, charging, _ours(ledger, namespace))
+    answers = resource_quotas.in_turn(wants, charging, _ours(ledger, namespace))
     return answers[names.index(headroom.parent.whole)]
 
 
 def _charging(
     ledger: Ledger, namespace: str, template: PodTemplate, priority_class: str
-) -> list[ResourceQuota]:
+) -> list[resource_quotas.ResourceQuota]:
     """The quotas of a namespace that a guardian of this shape counts against."""
     quotas = ledger.slots.quotas.get(namespace, {}).values()
-    return [one for one in quotas if charges(one, template.pod, priority_class)]
+    return [one for one in quotas if resource_quotas.charges(one, template.pod, priority_class)]
 
 
 def _sharing(ledger: Ledger, namespace: str) -> list[Headroom]:

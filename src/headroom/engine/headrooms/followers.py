@@ -18,15 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from headroom.core.demand.followers import (
-    Followed,
-    FollowedPod,
-    Following,
-    needs_of,
-    next_write,
-    owner_telling,
-    owner_uid,
-)
+from headroom.core.demand import followers
 from headroom.core.demand.volumes import mounts
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import Headroom
@@ -70,20 +62,20 @@ def _may_cover(ledger: Ledger, headroom: Headroom, node: str) -> bool:
 
 def followed_by(
     ledger: Ledger, headroom: Headroom, size: Size, since: Mapping[str, datetime], now: datetime
-) -> tuple[Followed, ...]:
+) -> tuple[followers.Followed, ...]:
     """What each owner of a headroom needs now; `since` is when we first could serve it, by uid."""
     rule = size.follows
     if rule is None:
         return ()
     made: dict[str, list[str]] = {}  # the parts of each owner that have a guardian
     for slot, _ in slot_guardians(ledger, headroom):
-        made.setdefault(owner_uid(slot), []).append(slot.partition("/")[2])
+        made.setdefault(followers.owner_uid(slot), []).append(slot.partition("/")[2])
     found = []
     for owner in _owners(ledger, headroom, rule):
         mounted = mounts(owner.key.namespace, owner.claims, ledger.storage)
         parts, first = frozenset(made.get(owner.uid, ())), since.get(owner.uid, now)
-        view = FollowedPod(owner, tuple(mounted), parts, first)
-        found.append(Followed(owner, needs_of(view, rule, now)))
+        view = followers.FollowedPod(owner, tuple(mounted), parts, first)
+        found.append(followers.Followed(owner, followers.needs_of(view, rule, now)))
     return tuple(found)
 
 
@@ -100,12 +92,12 @@ def serve(ledger: Ledger, headroom: Headroom, open_now: bool, now: datetime) -> 
         if agenda.busy(subject) or agenda.resting(subject, now):
             continue
         if not open_now and rule.gate in owner.gates:
-            needs = Following(release=True, reason="OutsideSchedule")
-        tell = owner_telling(owner, needs, now)
+            needs = followers.Following(release=True, reason="OutsideSchedule")
+        tell = followers.owner_telling(owner, needs, now)
         if tell is not None and told.get(owner.uid) != tell.message:  # Once.
             told[owner.uid] = tell.message
             yield telling(tell)
-        action = next_write(owner, needs, rule, owner_label(headroom.parent, rule))
+        action = followers.next_write(owner, needs, rule, owner_label(headroom.parent, rule))
         if action is not None:
             yield Sequence(Work.FOLLOW, (subject,), ((action,),))
     left = {each.owner.uid for each in followed}
@@ -122,7 +114,10 @@ def _owners(ledger: Ledger, headroom: Headroom, rule: Follow) -> Iterator[Pod]:
 
 
 def covered(
-    ledger: Ledger, headroom: Headroom, template: PodTemplate | Note, followed: tuple[Followed, ...]
+    ledger: Ledger,
+    headroom: Headroom,
+    template: PodTemplate | Note,
+    followed: tuple[followers.Followed, ...],
 ) -> tuple[tuple[str, str], ...]:
     """The slots of a headroom that others cover, each with whose room that is and where."""
     rule = headroom.size.follows

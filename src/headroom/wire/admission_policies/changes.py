@@ -9,18 +9,7 @@ with its own grace. For a binding, the API server shows a policy only the bindin
 from __future__ import annotations
 
 from headroom.core.names import CLAIM_GATE, CLUSTER_NAMESPACES, GROUP, ROLE_LATCH
-from headroom.wire.admission_policies.cel import (
-    Check,
-    Match,
-    Validating,
-    both,
-    made_by,
-    mapping,
-    same_but,
-    text,
-    texts,
-    unchanged,
-)
+from headroom.wire.admission_policies import cel
 from headroom.wire.admission_policies.pods import ROLES, controlled_by, role_of
 from headroom.wire.kind_codecs import KindCodecs
 
@@ -62,45 +51,49 @@ _STATUS = (
 _OUR_CONDITIONS = ("PodScheduled", "DisruptionTarget")
 
 
-def changes(user: str, speech: KindCodecs) -> Validating:
+def changes(user: str, speech: KindCodecs) -> cel.Validating:
     """The policy on pods that the operator patches, by themselves or through their status."""
-    ours = f"key.startsWith({text(f'{GROUP}/')})"
-    marks = texts(name for dialect in speech.dialects for name in dialect.owner_labels)
+    ours = f"key.startsWith({cel.text(f'{GROUP}/')})"
+    marks = cel.texts(name for dialect in speech.dialects for name in dialect.owner_labels)
     labels_ours = f"({ours} || key in {marks})"
-    beside = texts(name for dialect in speech.dialects for name in dialect.claims)
+    beside = cel.texts(name for dialect in speech.dialects for name in dialect.claims)
     notes_ours = f"({ours} || key in {beside})"
-    return Validating(
+    return cel.Validating(
         CHANGES_NAME,
-        (Match("", ("pods", "pods/status"), ("UPDATE",)),),
-        made_by(user),
+        (cel.Match("", ("pods", "pods/status"), ("UPDATE",)),),
+        cel.made_by(user),
         (
-            Check(
-                same_but("variables.oldLabels", "variables.labels", labels_ours),
+            cel.Check(
+                cel.same_but("variables.oldLabels", "variables.labels", labels_ours),
                 f"the operator changes no labels but those of {GROUP} and of dialects",
             ),
-            Check(
-                same_but("variables.oldNotes", "variables.notes", notes_ours),
+            cel.Check(
+                cel.same_but("variables.oldNotes", "variables.notes", notes_ours),
                 "the operator changes no annotations but those of claims",
             ),
-            Check(f"{role_of('object')} == {role_of('oldObject')}", "a pod's role never changes"),
-            Check(
-                both([unchanged("metadata", _METADATA), unchanged("spec", _SPEC)]),
+            cel.Check(
+                f"{role_of('object')} == {role_of('oldObject')}", "a pod's role never changes"
+            ),
+            cel.Check(
+                cel.both([cel.unchanged("metadata", _METADATA), cel.unchanged("spec", _SPEC)]),
                 "the operator changes nothing of a pod's spec but its gates",
             ),
-            Check(_gates(), "the operator takes gates off, one at a time, and puts none on"),
-            Check(
-                both([unchanged("status", _STATUS), _other_conditions()]),
+            cel.Check(_gates(), "the operator takes gates off, one at a time, and puts none on"),
+            cel.Check(
+                cel.both([cel.unchanged("status", _STATUS), _other_conditions()]),
                 "the operator writes only nominations and why a pod waits or ends",
             ),
-            Check(_nominated(), "only latches and pods at our gate are nominated"),
-            Check(_waits(speech), "only pods of our scheduler are told why they wait"),
-            Check(_marked(), f"pods of {', '.join(CLUSTER_NAMESPACES)} and of ours never give way"),
+            cel.Check(_nominated(), "only latches and pods at our gate are nominated"),
+            cel.Check(_waits(speech), "only pods of our scheduler are told why they wait"),
+            cel.Check(
+                _marked(), f"pods of {', '.join(CLUSTER_NAMESPACES)} and of ours never give way"
+            ),
         ),
         {
-            "labels": mapping("object", "labels"),
-            "oldLabels": mapping("oldObject", "labels"),
-            "notes": mapping("object", "annotations"),
-            "oldNotes": mapping("oldObject", "annotations"),
+            "labels": cel.mapping("object", "labels"),
+            "oldLabels": cel.mapping("oldObject", "labels"),
+            "notes": cel.mapping("object", "annotations"),
+            "oldNotes": cel.mapping("oldObject", "annotations"),
             "gates": "object.spec.?schedulingGates.orValue([])",
             "oldGates": "oldObject.spec.?schedulingGates.orValue([])",
             "conditions": "object.?status.?conditions.orValue([])",
@@ -112,9 +105,9 @@ def changes(user: str, speech: KindCodecs) -> Validating:
     )
 
 
-def deletions(user: str, speech: KindCodecs) -> Validating:
+def deletions(user: str, speech: KindCodecs) -> cel.Validating:
     """The policy on pods that the operator deletes: ours, and pods that give way."""
-    grace = both(
+    grace = cel.both(
         [
             "request.?options.?preconditions.?uid.orValue('') == oldObject.metadata.uid",
             "!has(request.options.gracePeriodSeconds) || "
@@ -124,45 +117,45 @@ def deletions(user: str, speech: KindCodecs) -> Validating:
     )
     marked = (
         "oldObject.?status.?conditions.orValue([]).exists(each, each.type == 'DisruptionTarget' && "
-        f"each.status == 'True' && each.?reason.orValue('') == {text(PREEMPTED)})"
+        f"each.status == 'True' && each.?reason.orValue('') == {cel.text(PREEMPTED)})"
     )
-    return Validating(
+    return cel.Validating(
         DELETIONS_NAME,
-        (Match("", ("pods",), ("DELETE",)),),
-        made_by(user),
+        (cel.Match("", ("pods",), ("DELETE",)),),
+        cel.made_by(user),
         (
-            Check(
-                f"{role_of('oldObject')} in {texts(ROLES)} || "
+            cel.Check(
+                f"{role_of('oldObject')} in {cel.texts(ROLES)} || "
                 # A guardian left over by the system that a dialect speaks for.
                 f"({controlled_by('oldObject', speech.foreign)}) || "
-                f"({both([_may_give_way(), marked, grace])})",
+                f"({cel.both([_may_give_way(), marked, grace])})",
                 "the operator deletes its own pods, and pods marked as preempted with their grace",
             ),
         ),
     )
 
 
-def bindings(user: str, speech: KindCodecs) -> Validating:
+def bindings(user: str, speech: KindCodecs) -> cel.Validating:
     """The policy on bindings: of the very pod that was seen, to a node, with a claim or nothing."""
-    claims = texts(name for dialect in speech.dialects for name in dialect.claims)
-    known = f"key.startsWith({text(f'{GROUP}/claimed')}) || key in {claims}"
-    return Validating(
+    claims = cel.texts(name for dialect in speech.dialects for name in dialect.claims)
+    known = f"key.startsWith({cel.text(f'{GROUP}/claimed')}) || key in {claims}"
+    return cel.Validating(
         BINDINGS_NAME,
-        (Match("", ("pods/binding", "bindings"), ("CREATE",)),),
-        made_by(user),
+        (cel.Match("", ("pods/binding", "bindings"), ("CREATE",)),),
+        cel.made_by(user),
         (
-            Check(
-                f"!(request.namespace in {texts(CLUSTER_NAMESPACES)})",
+            cel.Check(
+                f"!(request.namespace in {cel.texts(CLUSTER_NAMESPACES)})",
                 "the operator binds no pods of the cluster's own namespaces",
             ),
-            Check(
+            cel.Check(
                 "object.metadata.?uid.orValue('') != '' && object.target.kind == 'Node'",
                 "the operator binds to nodes only, and says by its uid which pod it means",
             ),
-            Check(
+            cel.Check(
                 # The API server itself adds the zone and region of the node (from 1.35 on).
-                f"{mapping('object', 'annotations')}.all(key, {known}) && "
-                f"{mapping('object', 'labels')}.all(key, key in {texts(TOPOLOGY_LABELS)})",
+                f"{cel.mapping('object', 'annotations')}.all(key, {known}) && "
+                f"{cel.mapping('object', 'labels')}.all(key, key in {cel.texts(TOPOLOGY_LABELS)})",
                 "a binding of the operator carries a claim or nothing",
             ),
         ),
@@ -170,7 +163,7 @@ def bindings(user: str, speech: KindCodecs) -> Validating:
 
 
 def _gates() -> str:
-    return both(
+    return cel.both(
         [
             "size(variables.oldGates) - size(variables.gates) in [0, 1]",
             "variables.gates.all(gate, gate in variables.oldGates)",
@@ -179,21 +172,21 @@ def _gates() -> str:
 
 
 def _other_conditions() -> str:
-    others = f".filter(each, !(each.type in {texts(_OUR_CONDITIONS)}))"
+    others = f".filter(each, !(each.type in {cel.texts(_OUR_CONDITIONS)}))"
     return f"variables.conditions{others} == variables.oldConditions{others}"
 
 
 def _nominated() -> str:
-    at_our_gate = f"variables.oldGates.exists(gate, gate.name == {text(CLAIM_GATE)})"
+    at_our_gate = f"variables.oldGates.exists(gate, gate.name == {cel.text(CLAIM_GATE)})"
     return (
         "variables.nominated == variables.oldNominated || variables.nominated == '' || "
-        f"variables.role == {text(ROLE_LATCH)} || {at_our_gate}"
+        f"variables.role == {cel.text(ROLE_LATCH)} || {at_our_gate}"
     )
 
 
 def _waits(speech: KindCodecs) -> str:
     told = ".filter(each, each.type == 'PodScheduled')"
-    ours = f"oldObject.spec.?schedulerName.orValue('') in {texts(sorted(speech.schedulers))}"
+    ours = f"oldObject.spec.?schedulerName.orValue('') in {cel.texts(sorted(speech.schedulers))}"
     same = f"variables.conditions{told} == variables.oldConditions{told}"
     return f"{same} || ({ours} && !has(oldObject.spec.nodeName))"
 
@@ -203,17 +196,17 @@ def _marked() -> str:
     same = f"variables.conditions{told} == variables.oldConditions{told}"
     right = (
         f"variables.conditions{told}.all(each, each.status == 'True' && "
-        f"each.?reason.orValue('') == {text(PREEMPTED)})"
+        f"each.?reason.orValue('') == {cel.text(PREEMPTED)})"
     )
-    return f"{same} || " + both([_may_give_way(), "has(oldObject.spec.nodeName)", right])
+    return f"{same} || " + cel.both([_may_give_way(), "has(oldObject.spec.nodeName)", right])
 
 
 def _may_give_way() -> str:
     """Whether a pod may ever be ended for an owner of a hold: see `core.eviction.preemption`."""
-    return both(
+    return cel.both(
         [
             f"{role_of('oldObject')} == ''",
-            f"!(request.namespace in {texts(CLUSTER_NAMESPACES)})",
+            f"!(request.namespace in {cel.texts(CLUSTER_NAMESPACES)})",
             f"oldObject.spec.?priority.orValue(0) < {SYSTEM_PRIORITY}",
         ]
     )

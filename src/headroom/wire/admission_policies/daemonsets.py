@@ -7,15 +7,7 @@ pods: each term of its required node affinity names a node that does not exist.
 from __future__ import annotations
 
 from headroom.core.headrooms.node_overhead import NOWHERE
-from headroom.wire.admission_policies.cel import (
-    Check,
-    Match,
-    Validating,
-    both,
-    made_by,
-    text,
-    unchanged,
-)
+from headroom.wire.admission_policies import cel
 from headroom.wire.admission_policies.pods import controlled_by, harmless
 from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import DAEMON_SETS, HEADROOMS
@@ -28,25 +20,25 @@ _TERMS = (
 )
 
 
-def daemon_sets(user: str, image: str, speech: KindCodecs) -> Validating:
+def daemon_sets(user: str, image: str, speech: KindCodecs) -> cel.Validating:
     """The policy on DaemonSets that the operator writes."""
     served = (HEADROOMS, *speech.foreign)
     old = controlled_by("oldObject", served)
-    same = unchanged("metadata", ("ownerReferences", "finalizers"))
-    return Validating(
+    same = cel.unchanged("metadata", ("ownerReferences", "finalizers"))
+    return cel.Validating(
         NAME,
-        (Match(DAEMON_SETS.group, (DAEMON_SETS.plural,), ("CREATE", "UPDATE")),),
-        made_by(user),
+        (cel.Match(DAEMON_SETS.group, (DAEMON_SETS.plural,), ("CREATE", "UPDATE")),),
+        cel.made_by(user),
         (
-            Check(
+            cel.Check(
                 controlled_by("object", served),
                 "the operator writes only DaemonSets that belong to an object that is served",
             ),
-            Check(
-                f"request.operation != 'UPDATE' || {both([old, same])}",
+            cel.Check(
+                f"request.operation != 'UPDATE' || {cel.both([old, same])}",
                 "the operator takes no DaemonSet of others, and gives none away",
             ),
-            Check(
+            cel.Check(
                 _nowhere(), "a DaemonSet of the operator has no pods: it wants a node that is not"
             ),
             *harmless(_SPEC, image),
@@ -57,6 +49,6 @@ def daemon_sets(user: str, image: str, speech: KindCodecs) -> Validating:
 
 def _nowhere() -> str:
     field = "field.key == 'metadata.name' && field.operator == 'In'"
-    named = f"{field} && field.values == [{text(NOWHERE)}]"
+    named = f"{field} && field.values == [{cel.text(NOWHERE)}]"
     each = f"term.?matchFields.orValue([]).exists(field, {named})"
     return f"size({_TERMS}) > 0 && {_TERMS}.all(term, {each})"

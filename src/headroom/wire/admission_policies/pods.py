@@ -10,15 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from headroom.core.names import (
-    LATCH_GATE,
-    LOCKED_CLASS,
-    PREEMPTIBLE_CLASS,
-    ROLE_FENCE,
-    ROLE_GUARDIAN,
-    ROLE_LABEL,
-    ROLE_LATCH,
-)
+from headroom.core import names
 from headroom.wire.admission_policies.cel import (
     Check,
     Match,
@@ -33,8 +25,8 @@ from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import HEADROOMS, HOLDS, SLOT_SETS, Resource
 
 NAME = "operator-pods.headroom.dev"
-ROLES = (ROLE_GUARDIAN, ROLE_LATCH, ROLE_FENCE)
-OUR_CLASSES = (LOCKED_CLASS, PREEMPTIBLE_CLASS)
+ROLES = (names.ROLE_GUARDIAN, names.ROLE_LATCH, names.ROLE_FENCE)
+OUR_CLASSES = (names.LOCKED_CLASS, names.PREEMPTIBLE_CLASS)
 
 # What a container of ours never has; what is empty is as good as missing.
 _NO_LISTS = ("command", "args", "env", "envFrom", "volumeMounts", "volumeDevices")
@@ -45,7 +37,7 @@ _NO_HOST = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace")
 
 def role_of(root: str) -> str:
     """The role that a pod says it has; empty for a pod that is not ours."""
-    return f"{root}.metadata.?labels[?{text(ROLE_LABEL)}].orValue('')"
+    return f"{root}.metadata.?labels[?{text(names.ROLE_LABEL)}].orValue('')"
 
 
 def creation(user: str, home: str, image: str, speech: KindCodecs) -> Validating:
@@ -57,7 +49,8 @@ def creation(user: str, home: str, image: str, speech: KindCodecs) -> Validating
         (
             Check(
                 f"variables.role in {texts(ROLES)}",
-                f"the operator creates only pods with a role of ours in the label {ROLE_LABEL}",
+                "the operator creates only pods with a role of ours in the label "
+                f"{names.ROLE_LABEL}",
             ),
             *harmless("object.spec", image),
             Check(_modest(speech), "our pods have a priority class of ours and never preempt"),
@@ -173,7 +166,7 @@ def controlled_by(root: str, kinds: Iterable[Resource]) -> str:
 
 def _owned(speech: KindCodecs) -> str:
     served = controlled_by("object", (HOLDS, HEADROOMS, SLOT_SETS, *speech.foreign))
-    return f"variables.role == {text(ROLE_LATCH)} || ({served})"
+    return f"variables.role == {text(names.ROLE_LATCH)} || ({served})"
 
 
 def _latch_at_home(home: str) -> str:
@@ -182,7 +175,7 @@ def _latch_at_home(home: str) -> str:
             f"object.metadata.namespace == {text(home)}",
             "!has(object.spec.nodeName)",
             "object.spec.?schedulingGates.orValue([])"
-            f".exists(gate, gate.name == {text(LATCH_GATE)})",
+            f".exists(gate, gate.name == {text(names.LATCH_GATE)})",
         ]
     )
-    return f"variables.role != {text(ROLE_LATCH)} || ({latch})"
+    return f"variables.role != {text(names.ROLE_LATCH)} || ({latch})"

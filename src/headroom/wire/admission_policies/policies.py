@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from headroom.wire.admission_policies.cel import (
-    Check,
-    Match,
-    Validating,
-    account_name,
-    both,
-    made_by,
-    unchanged,
-)
+from headroom.wire.admission_policies import cel
 from headroom.wire.admission_policies.changes import bindings, changes, deletions
 from headroom.wire.admission_policies.daemonsets import daemon_sets
 from headroom.wire.admission_policies.objects import objects
@@ -41,23 +33,23 @@ _ADDRESS = ("url", "service")
 _METADATA = ("labels", "annotations", "ownerReferences", "finalizers")
 
 
-def registration_changes(user: str) -> Validating:
+def registration_changes(user: str) -> cel.Validating:
     """The policy on changes of registrations by the webhook itself."""
     same = [f"old.?{name} == hook.?{name}" for name in _HOOK]
     same += [f"old.clientConfig.?{name} == hook.clientConfig.?{name}" for name in _ADDRESS]
     hooks = (
         "size(object.?webhooks.orValue([])) == size(oldObject.?webhooks.orValue([])) && "
         "object.?webhooks.orValue([]).all(hook, oldObject.?webhooks.orValue([])"
-        f".exists(old, old.name == hook.name && {both(same)}))"
+        f".exists(old, old.name == hook.name && {cel.both(same)}))"
     )
-    return Validating(
+    return cel.Validating(
         NAME,
-        (Match(REGISTRATIONS.group, (REGISTRATIONS.plural,), ("UPDATE",)),),
-        made_by(user),
+        (cel.Match(REGISTRATIONS.group, (REGISTRATIONS.plural,), ("UPDATE",)),),
+        cel.made_by(user),
         (
-            Check(hooks, "the webhook writes only the caBundle of its registration"),
-            Check(
-                unchanged("metadata", _METADATA),
+            cel.Check(hooks, "the webhook writes only the caBundle of its registration"),
+            cel.Check(
+                cel.unchanged("metadata", _METADATA),
                 "the webhook leaves the metadata of its registration alone",
             ),
         ),
@@ -68,8 +60,8 @@ def confinement_objects(
     home: str, speech: KindCodecs = NATIVE, image: str = PAUSE_IMAGE, *, webhook: bool = False
 ) -> list[Json]:
     """Return every policy and its binding, for an operator that lives in namespace `home`."""
-    operator = account_name(home, ACCOUNT)
-    policies: list[Validating] = [
+    operator = cel.account_name(home, ACCOUNT)
+    policies: list[cel.Validating] = [
         creation(operator, home, image, speech),
         changes(operator, speech),
         deletions(operator, speech),
@@ -79,5 +71,5 @@ def confinement_objects(
         *reserved(operator, speech),
     ]
     if webhook:
-        policies.append(registration_changes(account_name(home, WEBHOOK_NAME)))
+        policies.append(registration_changes(cel.account_name(home, WEBHOOK_NAME)))
     return [made for policy in policies for made in policy.objects()]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from headroom.core.quantity import parse_quantity
-from headroom.wire.schema import autoshapes, promises
+from headroom.wire.schema import autoshapes, promises, terms
 from headroom.wire.schema.notation import (
     OBJECT,
     Field,
@@ -22,14 +22,6 @@ from headroom.wire.schema.notation import (
 )
 from headroom.wire.schema.promises import MOST_SLOTS
 from headroom.wire.schema.structural import KEY_PATTERN, NAME_PATTERN, cel_at_most, scalar
-from headroom.wire.schema.terms import (
-    differs,
-    equals,
-    lacks,
-    longer_than_zero,
-    one_of,
-    rule,
-)
 
 _FOLLOWERS = ("slots", "perVolume", "fromAnnotation")
 _CRON_FIELD = "[0-9A-Za-z*?/,#-]+"
@@ -281,13 +273,13 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
     "HeadroomSpec": (
         *promises.ON_SPEC,
         *autoshapes.ON_SPEC,
-        rule(
-            lacks("size.percent") | lacks("slot.template"),
+        terms.rule(
+            terms.lacks("size.percent") | terms.lacks("slot.template"),
             "percent is of the replicas of a workload: name it in slot.from",
             at="size",
         ),
-        rule(
-            differs("slot.chunk", "Node") | one_of("size.replicas", "size.percent"),
+        terms.rule(
+            terms.differs("slot.chunk", "Node") | terms.one_of("size.replicas", "size.percent"),
             "chunk: Node goes with size.replicas and size.percent only",
             at="slot",
         ),
@@ -309,13 +301,13 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
             at="limits",
             found=lambda spec: ", ".join(_too_small(spec)),
         ),
-        rule(
-            equals("mode", "Preemptible") | one_of("owners", "slot.auto"),
+        terms.rule(
+            terms.equals("mode", "Preemptible") | terms.one_of("owners", "slot.auto"),
             "missing: no pod could claim a slot; add at least one rule, or mode: Preemptible",
             at="owners",
         ),
-        rule(
-            differs("mode", "Preemptible") | lacks("owners"),
+        terms.rule(
+            terms.differs("mode", "Preemptible") | terms.lacks("owners"),
             "anything more important takes a Preemptible slot: leave owners out, or mode: Locked",
             at="owners",
         ),
@@ -364,15 +356,15 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
             lambda follow: len(given(follow, _FOLLOWERS)) < 2,
             found=lambda follow: f"has {' and '.join(given(follow, _FOLLOWERS))}",
         ),
-        rule(
-            lacks("deadline") | longer_than_zero("deadline"),
+        terms.rule(
+            terms.lacks("deadline") | terms.longer_than_zero("deadline"),
             "must be longer than 0: otherwise no slot is ever made",
             at="deadline",
         ),
     ),
     "HeadroomWindow": (
-        rule(
-            longer_than_zero("duration"),
+        terms.rule(
+            terms.longer_than_zero("duration"),
             "must be longer than 0: otherwise nothing is held",
             at="duration",
         ),

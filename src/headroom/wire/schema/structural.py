@@ -9,16 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from headroom.wire.kinds import Json
-from headroom.wire.schema.notation import (
-    Catalogue,
-    Field,
-    ListOf,
-    MapOf,
-    Scalar,
-    Struct,
-    Type,
-    WordChoice,
-)
+from headroom.wire.schema import notation
 
 # What Kubernetes itself takes for a quantity, without a minus: nothing here may be negative.
 QUANTITY_PATTERN = r"^\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,3})?$"
@@ -93,7 +84,7 @@ def scalar(name: str) -> Json:
     return dict(_SCALARS[name])
 
 
-def structural(type_name: str, catalogue: Catalogue) -> Json:
+def structural(type_name: str, catalogue: notation.Catalogue) -> Json:
     """Return the structural schema of a type, everything that it reaches written out."""
     fields = catalogue.types[type_name]
     foreign = type_name in catalogue.foreign
@@ -112,22 +103,24 @@ def structural(type_name: str, catalogue: Catalogue) -> Json:
     return schema
 
 
-def _properties(fields: Mapping[str, Field], catalogue: Catalogue, foreign: bool) -> Json:
+def _properties(
+    fields: Mapping[str, notation.Field], catalogue: notation.Catalogue, foreign: bool
+) -> Json:
     return {
         name: _of_type(field.type, catalogue, foreign and not field.required) | dict(field.facts)
         for name, field in sorted(fields.items())
     }
 
 
-def _of_type(wanted: Type, catalogue: Catalogue, lenient: bool) -> Json:
+def _of_type(wanted: notation.Type, catalogue: notation.Catalogue, lenient: bool) -> Json:
     match wanted:
-        case Scalar(name):
+        case notation.Scalar(name):
             return scalar(name)
-        case WordChoice(words):
+        case notation.WordChoice(words):
             return {"type": "string", "enum": [*words, ""] if lenient else [*words]}
-        case ListOf(item):
+        case notation.ListOf(item):
             return {"type": "array", "items": _of_type(item, catalogue, False)}
-        case MapOf(value):
+        case notation.MapOf(value):
             return {"type": "object", "additionalProperties": _of_type(value, catalogue, False)}
-        case Struct(name):
+        case notation.Struct(name):
             return structural(name, catalogue)

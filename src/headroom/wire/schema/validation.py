@@ -14,16 +14,7 @@ from typing import Any
 
 from headroom.core.holds import Problem
 from headroom.wire.kinds import FOREIGN_GROUPS
-from headroom.wire.schema.notation import (
-    Catalogue,
-    Field,
-    ListOf,
-    MapOf,
-    Scalar,
-    Struct,
-    Type,
-    WordChoice,
-)
+from headroom.wire.schema import notation
 from headroom.wire.schema.scalars import check_facts, check_scalar, named
 from headroom.wire.yamls import Document, ManifestError
 from headroom.wire.yamls.lines import step
@@ -33,7 +24,7 @@ _MOST_GUESSES = 10  # To guess what was meant takes long; so many misspelled nam
 
 
 def validate(
-    data: Mapping[str, Any], type_name: str, catalogue: Catalogue, *, stored: bool = False
+    data: Mapping[str, Any], type_name: str, catalogue: notation.Catalogue, *, stored: bool = False
 ) -> list[Problem]:
     """Return what is wrong with an object of this type, in the order in which it is written.
 
@@ -44,7 +35,7 @@ def validate(
     return list(islice(walk.struct(dict(data), type_name, ""), _MOST_PROBLEMS))
 
 
-def type_of(data: Mapping[str, Any], catalogue: Catalogue) -> str | Problem:
+def type_of(data: Mapping[str, Any], catalogue: notation.Catalogue) -> str | Problem:
     """Return the name of the object's type, or why it has none."""
     version, kind = data.get("apiVersion"), data.get("kind")
     for name, value in (("apiVersion", version), ("kind", kind)):
@@ -54,7 +45,7 @@ def type_of(data: Mapping[str, Any], catalogue: Catalogue) -> str | Problem:
     return found or Problem("kind", _unknown_kind(f"{version}/{kind}", str(kind), catalogue))
 
 
-def check(document: Document, catalogue: Catalogue) -> list[ManifestError]:
+def check(document: Document, catalogue: notation.Catalogue) -> list[ManifestError]:
     """Return what is wrong with a document of a file, each with its line."""
     type_name = type_of(document.data, catalogue)
     if isinstance(type_name, Problem):
@@ -70,7 +61,7 @@ class _Walk:
     without quotes, though it does in its own kinds.
     """
 
-    def __init__(self, catalogue: Catalogue, custom: bool, stored: bool) -> None:
+    def __init__(self, catalogue: notation.Catalogue, custom: bool, stored: bool) -> None:
         self._catalogue = catalogue
         self._custom = custom
         self._stored = stored
@@ -112,28 +103,28 @@ class _Walk:
                 lacking = f"missing: {known.lacking}" if known.lacking else "missing"
                 yield Problem(step(path, name), lacking)
 
-    def _value(self, value: object, wanted: Type, path: str) -> Iterator[Problem]:
+    def _value(self, value: object, wanted: notation.Type, path: str) -> Iterator[Problem]:
         match wanted:
-            case Scalar(name):
+            case notation.Scalar(name):
                 problem = self._scalar(name, value)
                 if problem:
                     yield Problem(path, problem)
-            case WordChoice(words):
+            case notation.WordChoice(words):
                 if value not in words:
                     yield Problem(path, _choose(value, words))
-            case ListOf(item):
+            case notation.ListOf(item):
                 if not isinstance(value, list):
                     yield Problem(path, f"a list is expected, not {named(value)}")
                     return
                 for position, part in enumerate(value):
                     yield from self._value(part, item, step(path, position))
-            case MapOf(inner):
+            case notation.MapOf(inner):
                 if not isinstance(value, dict):
                     yield Problem(path, f"a map of values is expected, not {named(value)}")
                     return
                 for name, part in value.items():
                     yield from self._value(part, inner, step(path, name))
-            case Struct(name):
+            case notation.Struct(name):
                 if not isinstance(value, dict):
                     yield Problem(path, f"an object is expected, not {named(value)}")
                     return
@@ -146,10 +137,10 @@ class _Walk:
         return problem
 
 
-def _is_absent(value: object, known: Field, foreign: bool) -> bool:
+def _is_absent(value: object, known: notation.Field, foreign: bool) -> bool:
     """Whether the API server takes this for absent: null, or an empty word of its own types."""
     if foreign and value == "":
-        return isinstance(known.type, WordChoice) and not known.required
+        return isinstance(known.type, notation.WordChoice) and not known.required
     return value is None
 
 
@@ -160,7 +151,7 @@ def _nameless(data: Mapping[str, Any]) -> list[Problem]:
     return [Problem("metadata.name", "missing: every object needs a name")]
 
 
-def _unknown_kind(full: str, kind: str, catalogue: Catalogue) -> str:
+def _unknown_kind(full: str, kind: str, catalogue: notation.Catalogue) -> str:
     dialect = FOREIGN_GROUPS.get(full.partition("/")[0])
     if dialect is not None:
         return f"{full} is served by the dialect {dialect}; switch it on with --dialect {dialect}"
@@ -171,7 +162,7 @@ def _unknown_kind(full: str, kind: str, catalogue: Catalogue) -> str:
     return f"{full} is not a kind that is known here; {wanted}"
 
 
-def _meant(name: str, fields: Mapping[str, Field]) -> str:
+def _meant(name: str, fields: Mapping[str, notation.Field]) -> str:
     lowered = {field.lower(): field for field in fields}
     close = get_close_matches(name.lower(), sorted(lowered), n=1, cutoff=0.7)
     return f"; did you mean {lowered[close[0]]}?" if close else ""

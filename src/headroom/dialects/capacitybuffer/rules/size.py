@@ -15,13 +15,7 @@ from typing import ClassVar
 
 from headroom.core.conditions import Words, conditions_of
 from headroom.core.findings.unserved import Unserved
-from headroom.core.headrooms.headrooms import (
-    POD_TEMPLATE,
-    Headroom,
-    HeadroomStatus,
-    Workload,
-    replicas_of,
-)
+from headroom.core.headrooms import headrooms
 from headroom.core.headrooms.readiness import DEGRADING, SlotTally
 from headroom.core.headrooms.size_limits import Note, operators_limit
 from headroom.core.headrooms.slot_batch import Indexes, within
@@ -67,9 +61,9 @@ class BufferSize(Size):
         return self.limits
 
     def wish(
-        self, headroom: Headroom, template: PodTemplate, view: SizeView, now: datetime
+        self, headroom: headrooms.Headroom, template: PodTemplate, view: SizeView, now: datetime
     ) -> WantedSlots:
-        wanted = chunks(self, template.pod.requests, replicas_of(view.workload))
+        wanted = chunks(self, template.pod.requests, headrooms.replicas_of(view.workload))
         if isinstance(wanted, Note):
             return WantedSlots(notes=(replace(wanted, reason="InvalidSpec"),))
         count = wanted
@@ -89,15 +83,15 @@ class BufferSize(Size):
         wanted = chunks(self, one, replicas)
         return wanted if isinstance(wanted, int) else None
 
-    def words(self, headroom: Headroom, workload: Workload | None) -> str:
+    def words(self, headroom: headrooms.Headroom, workload: headrooms.Workload | None) -> str:
         return "as many chunks as the buffer's replicas, percentage and limits come to"
 
     def status(
-        self, headroom: Headroom, wished: WantedSlots, tally: SlotTally, now: datetime
-    ) -> HeadroomStatus:
+        self, headroom: headrooms.Headroom, wished: WantedSlots, tally: SlotTally, now: datetime
+    ) -> headrooms.HeadroomStatus:
         """A buffer's status says less, and in its own words."""
         source = headroom.slot.source
-        named = source.name if source is not None and source.kind == POD_TEMPLATE else ""
+        named = source.name if source is not None and source.kind == headrooms.POD_TEMPLATE else ""
         trouble = _unsized(wished, bool(named))
         facts = BufferFacts(
             wanted=wished.asked,
@@ -107,7 +101,7 @@ class BufferSize(Size):
             trouble=trouble,
             generation=headroom.generation,
         )
-        return HeadroomStatus(
+        return headrooms.HeadroomStatus(
             desired=wished.count,
             conditions=conditions(facts, headroom.status.conditions, now),
             observed_generation=headroom.generation,
