@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 from headroom.cli.source import World
 from headroom.cli.views.doors import without_door
-from headroom.cli.views.limitroom import LimitRoom
 from headroom.cli.views.offline_ledger import ledger_of
 from headroom.cli.views.quotaroom import QuotaRoom
 from headroom.cli.views.quotas import quota_refusal
@@ -25,6 +24,7 @@ from headroom.core.headrooms.eligibility import summary
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.headrooms.windows import judged
+from headroom.core.hold_state.limited import permit_of
 from headroom.core.holds import Hold
 from headroom.core.names import LOCKED_PRIORITY
 from headroom.core.objects import Key, Pod
@@ -34,8 +34,11 @@ from headroom.core.quotas.namespaces import NO_LIMITS, NamespaceLimits
 from headroom.core.renewal import has_shape_of
 from headroom.core.selection import pinned
 from headroom.engine.cron import calendar
+from headroom.engine.ledger import Ledger
+from headroom.engine.memories import remember
+from headroom.engine.namespace_limits import limit_of
+from headroom.engine.observation.pods import lose_pod
 from headroom.scheduling.choose import ChosenNode, choose
-from headroom.scheduling.state import ClusterState
 
 WANTED = (State.HELD, State.WAITING, State.MISSING, State.HANDOVER)
 
@@ -77,11 +80,10 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCluster:
-    """The state that a plan changes step by step: nodes with their pods, quotas and limits."""
+    """What a plan changes step by step: nodes with their pods, usage of namespaces, quotas."""
 
-    state: ClusterState
+    ledger: Ledger
     quotas: QuotaRoom
-    limits: LimitRoom
 
 
 def planned(
@@ -93,8 +95,8 @@ def planned(
     """
     known = [_known(world, each) for each in wanted]
     there = _with(world, known)
-    state, quotas = ledger_of(there, Policy()).state, QuotaRoom(world.resource_quotas)
-    table = PlannedCluster(state, quotas, LimitRoom(world, limits))
+    ledger = ledger_of(there, Policy(namespace="", namespace_limits=limits))
+    table = PlannedCluster(ledger, QuotaRoom(world.resource_quotas))
     return tuple(
         _headroom(there, each, table) if isinstance(each, Headroom) else _hold(there, each, table)
         for each in known
@@ -134,8 +136,7 @@ def _headroom(world: World, headroom: Headroom, table: PlannedCluster) -> Planne
     leaving = [view for view in views if view.state is State.LEAVING]
     for view in leaving:
         if view.guardian is not None:
-            table.state.remove_pod(view.guardian.key)
-            table.limits.give_back(view.guardian)
+            lose_pod(table.ledger, view.guardian.key, view.guardian.uid)
     if headroom.size.by_node:
         notes.append(summary(wished.excluded, len(world.nodes)))
     missing = [view.hold for view in views if view.hold and view.state is State.MISSING]
@@ -180,20 +181,30 @@ def _hold(world: World, hold: Hold, table: PlannedCluster) -> Planned:
 
 def _place(slot: str, hold: Hold, guardian: Pod | None, table: PlannedCluster) -> SlotPlace:
     """Place one slot's guardian, and count it there from now on."""
+    state = table.ledger.state
     if guardian is not None and guardian.node and has_shape_of(hold, guardian):
         return SlotPlace(slot, hold, guardian.node, stands=True)
-    if refused := table.limits.take(hold):
+    if refused := _beyond_limit(table.ledger, hold):
         return SlotPlace(slot, hold, why=refused)
     if guardian is None and (refused := table.quotas.take(hold)):
         return SlotPlace(slot, hold, why=refused)
     pod = _supposed(slot, hold)
-    choice = choose(pod, table.state)
+    choice = choose(pod, state)
     if guardian is not None:
-        table.state.remove_pod(guardian.key)
+        state.remove_pod(guardian.key)
     if not isinstance(choice, ChosenNode):
         return SlotPlace(slot, hold, why=choice.message)
-    table.state.add_pod(pod, choice.node)
+    state.add_pod(pod, choice.node)
     return SlotPlace(slot, hold, choice.node)
+
+
+def _beyond_limit(ledger: Ledger, hold: Hold) -> str:
+    """The limit of its namespace that refuses a new guardian; without one it counts from now on."""
+    refused = limit_of(ledger, hold)
+    if not refused:
+        known = ledger.memory[hold.parent.identity]
+        remember(ledger, hold, replace(known, permit=permit_of(hold)))
+    return refused
 
 
 def _supposed(slot: str, hold: Hold) -> Pod:
