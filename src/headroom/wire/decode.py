@@ -27,8 +27,10 @@ from headroom.wire.objects.pods import decode_pod
 from headroom.wire.objects.reader import (
     ABSENT,
     NOBODY,
+    AnyObject,
     Identity,
     Reader,
+    identity_in,
     identity_of,
     to_text,
 )
@@ -55,20 +57,9 @@ class _WatchLine(JsonObject):
     object: Raw = ABSENT
 
 
-class _ListedMeta(JsonObject):
-    name: str | None = None
-    namespace: str | None = None
-    uid: str | None = None
-    resource_version: str | None = None
-
-
-class _ListedObject(JsonObject):
-    metadata: _ListedMeta | None = None
-
-
 class _ListedLine(JsonObject):
     type: str
-    object: _ListedObject | None = None
+    object: AnyObject | None = None
 
 
 class _BookmarkMeta(JsonObject):
@@ -208,12 +199,7 @@ def listed_identity(line: bytes) -> Identity:
         event = _read_listed(line)
     except DecodeError:
         return NOBODY
-    if event.type != "ADDED" or event.object is None or event.object.metadata is None:
-        return NOBODY
-    found = event.object.metadata
-    return Identity(
-        found.namespace or "", found.name or "", found.uid or "", found.resource_version or ""
-    )
+    return identity_in(event.object) if event.type == "ADDED" else NOBODY
 
 
 def _unreadable(event: _WatchLine, problem: DecodeError) -> WatchEvent:

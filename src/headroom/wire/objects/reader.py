@@ -64,7 +64,9 @@ class _AnyMetadata(msgspec.Struct, rename="camel"):
     resource_version: Any = None
 
 
-class _AnyObject(msgspec.Struct):
+class AnyObject(msgspec.Struct):
+    """Whatever is an object: only which one it is can be made out."""
+
     metadata: _AnyMetadata | None = None
 
 
@@ -78,14 +80,21 @@ class Identity(NamedTuple):
 
 
 NOBODY = Identity("", "", "", "")
-_any_object = msgspec.json.Decoder(_AnyObject)
+_any_object = msgspec.json.Decoder(AnyObject)
 
 
 def identity_of(text: bytes | msgspec.Raw) -> Identity:
     """Make out which object a text is about, however odd the rest of it is."""
     try:
-        found = _any_object.decode(text).metadata or _AnyMetadata()
+        return identity_in(_any_object.decode(text))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return NOBODY
+
+
+def identity_in(thing: AnyObject | None) -> Identity:
+    """Which object it is; empty texts for what it does not say."""
+    found = thing.metadata if thing is not None else None
+    if found is None:
         return NOBODY
     parts = (found.namespace, found.name, found.uid, found.resource_version)
     return Identity(*(part if isinstance(part, str) else "" for part in parts))
