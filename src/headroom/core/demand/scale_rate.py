@@ -18,6 +18,9 @@ from datetime import datetime, timedelta
 
 _AT_ONCE = timedelta()
 _MOST_WISHES = 64
+STALLED_AFTER = timedelta(minutes=10)  # So long placeholders may wait for a node.
+# How long to hold back once they did, at first and at most.
+FIRST_PAUSE, LONGEST_PAUSE = timedelta(minutes=5), timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +88,6 @@ def next_move(trail: Trail, pace: ScalePolicy, now: datetime) -> datetime | None
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How long placeholders may wait for a node, and how long to hold back once they did."""
-
-    stalled_after: timedelta = timedelta(minutes=10)
-    first: timedelta = timedelta(minutes=5)
-    longest: timedelta = timedelta(minutes=30)
-
-
-@dataclass(frozen=True, slots=True)
 class Stall:
     """How often in a row nothing came, and until when only one probe waits."""
 
@@ -104,16 +98,7 @@ class Stall:
         return self.until is not None and now < self.until
 
 
-PATIENCE = Patience()
-
-
-def judged(
-    stall: Stall,
-    waiting_since: datetime | None,
-    placed: bool,
-    now: datetime,
-    patience: Patience = PATIENCE,
-) -> Stall:
+def judged(stall: Stall, waiting_since: datetime | None, placed: bool, now: datetime) -> Stall:
     """Judge whether nodes still come: `placed` says that a placeholder got one since last time.
 
     `waiting_since` is since when the one that waits longest has waited, None if none does.
@@ -123,24 +108,22 @@ def judged(
     if stall.held_back(now) or waiting_since is None:
         return stall
     since = waiting_since if stall.until is None else max(waiting_since, stall.until)
-    if now < since + patience.stalled_after:
+    if now < since + STALLED_AFTER:
         return stall
-    pause = patience.first
+    pause = FIRST_PAUSE
     for _ in range(stall.tries):
-        pause = min(patience.longest, pause * 3 // 2)
+        pause = min(LONGEST_PAUSE, pause * 3 // 2)
     return Stall(stall.tries + 1, now + pause)
 
 
-def next_judgement(
-    stall: Stall, waiting_since: datetime | None, now: datetime, patience: Patience = PATIENCE
-) -> datetime | None:
+def next_judgement(stall: Stall, waiting_since: datetime | None, now: datetime) -> datetime | None:
     """When to judge again, if nothing else happens before."""
     if stall.until is not None and stall.held_back(now):
         return stall.until
     if waiting_since is None:
         return None
     since = waiting_since if stall.until is None else max(waiting_since, stall.until)
-    return since + patience.stalled_after
+    return since + STALLED_AFTER
 
 
 def _noted(
