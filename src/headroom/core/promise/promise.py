@@ -19,7 +19,7 @@ from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.holds import LOCKED
 from headroom.core.names import API_VERSION
 from headroom.core.objects import Condition
-from headroom.core.promise.achieved import WEEK
+from headroom.core.promise.achieved import DAY, HOUR, WEEK
 from headroom.core.promise.announced import NOTHING_ANNOUNCED, Expectation, Learnt, LearntMemory
 from headroom.core.promise.estimator import Learner
 from headroom.core.promise.record import Damaged, History, read, written
@@ -30,7 +30,6 @@ from headroom.core.promise.report import (
     next_nine,
     price,
     verdict,
-    with_shares,
 )
 from headroom.core.promise.settings import STEP, settings_for
 from headroom.core.promise.stock import SizedStock, Stock
@@ -172,10 +171,12 @@ class HeadroomPromise:
         promise = PromiseStatus(
             terms.ratio,
             terms.within,
+            last_hour=history.achieved.share(HOUR, at),
+            last_day=history.achieved.share(DAY, at),
+            last_week=history.achieved.share(WEEK, at),
             lead_time=timedelta(seconds=measured),
             record=self._record(now),
         )
-        promise = with_shares(promise, history.achieved, at)
         if self.sized is not None:
             promise = replace(
                 promise,
@@ -186,8 +187,7 @@ class HeadroomPromise:
             )
         limited = wished.asked > wished.count or tally.limited
         about = Circumstances(limited, bool(tally.trouble or tally.refused), self.lost)
-        found = verdict(promise, self.sized, history.stock if self.learns else None, about)
-        words = (PROMISE_KEPT, found.status, found.reason, found.message)
+        words = verdict(promise, self.sized, history.stock if self.learns else None, about)
         before = (self.condition,) if self.condition is not None else ()
         (self.condition,) = conditions_of((words,), before, status.observed_generation, now)
         self.told, self.told_at, self.changed = promise, now, False

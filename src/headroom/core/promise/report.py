@@ -6,10 +6,11 @@ the owners within five seconds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 
-from headroom.core.promise.achieved import DAY, HOUR, WEEK, Achieved, MissedShare
+from headroom.core.conditions import Words
+from headroom.core.promise.achieved import MissedShare
 from headroom.core.promise.estimator import wanted
 from headroom.core.promise.settings import STEP
 from headroom.core.promise.stock import MOST, MOST_SLOTS, SizedStock, Stock
@@ -82,15 +83,6 @@ class Circumstances:
     lost: str = ""  # why the record of before could not be read
 
 
-@dataclass(frozen=True, slots=True)
-class PromiseVerdict:
-    """Whether a promise is kept: "True", "False" or "Unknown", a word why, and a sentence."""
-
-    status: str
-    reason: str
-    message: str
-
-
 def next_nine(ratio: float) -> float:
     """The promise that allows a tenth of the misses."""
     return round(1.0 - (1.0 - ratio) / 10.0, 8)
@@ -106,20 +98,10 @@ def price(stock: Stock, ratio: float, now: float, lead: float) -> Price | None:
     return Price(ratio, slots, round(learner.factors.idle(factor), 1))
 
 
-def with_shares(promise: PromiseStatus, achieved: Achieved, now: float) -> PromiseStatus:
-    """A report with what came of the promise in the last hour, day and week."""
-    return replace(
-        promise,
-        last_hour=achieved.share(HOUR, now),
-        last_day=achieved.share(DAY, now),
-        last_week=achieved.share(WEEK, now),
-    )
-
-
 def verdict(
     promise: PromiseStatus, sized: SizedStock | None, stock: Stock | None, about: Circumstances
-) -> PromiseVerdict:
-    """Judge a promise by the last day."""
+) -> Words:
+    """Judge a promise by the last day, in the words of its condition."""
     day, within = promise.last_day, f"within {promise.start_within.total_seconds():g} s"
     told = (
         f"{day.pods - day.misses} of {day.pods} owners of the last day started {within} "
@@ -127,14 +109,13 @@ def verdict(
     )
     if about.lost:
         told = f"{told}; the record could not be read and learning starts over: {about.lost}"
-    if day.ratio >= promise.ratio:
-        if day.pods < FEWEST_TO_JUDGE:
-            return PromiseVerdict("Unknown", LOST if about.lost else LEARNING, told)
-        return PromiseVerdict("True", LOST if about.lost else KEPT, told)
-    if day.pods < FEWEST_TO_JUDGE and day.misses <= max(3, day.pods // 10):
-        return PromiseVerdict("Unknown", LOST if about.lost else LEARNING, told)
+    kept, few = day.ratio >= promise.ratio, day.pods < FEWEST_TO_JUDGE
+    if few and (kept or day.misses <= max(3, day.pods // 10)):
+        return PROMISE_KEPT, "Unknown", LOST if about.lost else LEARNING, told
+    if kept:
+        return PROMISE_KEPT, "True", LOST if about.lost else KEPT, told
     reason, why = _shortfall(sized, stock, about)
-    return PromiseVerdict("False", reason, f"{told}; {why}")
+    return PROMISE_KEPT, "False", reason, f"{told}; {why}"
 
 
 def _shortfall(
