@@ -103,7 +103,7 @@ def _is_logger(node: ast.expr) -> bool:
 
 def _reasons() -> set[str]:
     """The literal reasons: second argument of tell_*, third of Facts."""
-    places = {"tell_hold": 1, "tell_pod": 1, "Facts": 2}
+    places = {"tell_object": 1, "tell_pod": 1, "Facts": 2}
     found = set()
     for path in python_files("src/headroom/core", "src/headroom/engine"):
         for node in ast.walk(parsed(path)):

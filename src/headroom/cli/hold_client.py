@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from headroom.cli.errors import Misuse, NegativeAnswer
 from headroom.cli.formats.progress import span, waiting
+from headroom.core.conditions import ready_in
 from headroom.core.objects import Key
 from headroom.kube.answers import refusal
 from headroom.kube.client import Client
@@ -157,7 +158,7 @@ def _still(name: str, stand: Stand, seconds: float) -> str:
 
 def _stand(item: Json) -> Stand:
     status = hold_from(item).status
-    ready = next((each for each in status.conditions if each.type == "Ready"), None)
+    ready = ready_in(status.conditions)
     return Stand(status.phase, status.node, ready.message if ready is not None else "", item)
 
 

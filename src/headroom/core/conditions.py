@@ -21,6 +21,11 @@ def conditions_of(
     )
 
 
+def ready_in(conditions: Iterable[Condition]) -> Condition | None:
+    """The condition Ready, if it is there."""
+    return next((each for each in conditions if each.type == "Ready"), None)
+
+
 def _since(before: Condition | None, status: str, now: datetime) -> datetime:
     if before is not None and before.status == status and before.since is not None:
         return before.since

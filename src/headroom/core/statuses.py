@@ -11,12 +11,20 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from headroom.core.actions import Tell
-from headroom.core.conditions import conditions_of
+from headroom.core.conditions import conditions_of, ready_in
 from headroom.core.holds import Hold, HoldStatus, OwnerUse
-from headroom.core.objects import Condition, Key, Pod
+from headroom.core.objects import Key, Parent, Pod
 from headroom.core.resources import EMPTY, Resources
 
 ENDED = ("Succeeded", "Failed")
+_WARNINGS = {
+    "InvalidSpec": "InvalidSpec",
+    "Unschedulable": "Unschedulable",
+    "GuardianRefused": "Unschedulable",
+    "QuotaExceeded": "QuotaExceeded",
+    "PartiallyHeld": "PartiallyHeld",
+}
+"""The event for each reason to warn of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,22 +84,16 @@ def status_of(facts: Facts, now: datetime, owners: tuple[OwnerUse, ...] = ()) ->
 
 def ended_at(hold: Hold) -> datetime | None:
     """When a hold ended, as its object says; None while it has not, or does not say."""
-    ready = _ready(hold.status)
+    ready = ready_in(hold.status.conditions)
     return ready.since if ready is not None and hold.terminal else None
 
 
-def tell_hold(hold: Hold, reason: str, message: str, now: datetime, warn: bool = False) -> Tell:
-    parent = hold.parent
-    return Tell(
-        parent.api_version,
-        parent.kind,
-        hold.key,
-        parent.uid,
-        "Warning" if warn else "Normal",
-        reason,
-        message,
-        now,
-    )
+def tell_object(
+    parent: Parent, reason: str, message: str, now: datetime, warn: bool = False
+) -> Tell:
+    """An event about a hold, a headroom or a quota."""
+    about, level = Key(parent.namespace, parent.name), "Warning" if warn else "Normal"
+    return Tell(parent.api_version, parent.kind, about, parent.uid, level, reason, message, now)
 
 
 def tell_pod(pod: Pod, reason: str, message: str, now: datetime, warn: bool = False) -> Tell:
@@ -110,7 +112,9 @@ def tellings(
         if use.uid in had:
             continue
         who = Key(use.namespace, use.name)
-        tells.append(tell_hold(hold, "Claimed", f"given to pod {who} on {status.node}", now))
+        tells.append(
+            tell_object(hold.parent, "Claimed", f"given to pod {who} on {status.node}", now)
+        )
         if use.uid in owners:
             message = f"runs in the room of {hold.parent.title} on {status.node}"
             tells.append(tell_pod(owners[use.uid], "Claimed", message, now))
@@ -118,43 +122,23 @@ def tellings(
     for use in before.owners:
         if use.uid not in has and status.phase == "Available":
             message = f"pod {use.namespace}/{use.name} gave its share back"
-            tells.append(tell_hold(hold, "Returned", message, now))
+            tells.append(tell_object(hold.parent, "Returned", message, now))
     return tuple(tells)
 
 
 def _phase_tellings(hold: Hold, status: HoldStatus, now: datetime) -> tuple[Tell, ...]:
-    before, reason, message = hold.status, _reason(status), _message(status)
-    if reason == _reason(before) and before.phase == status.phase:
+    before, ready = hold.status, ready_in(status.conditions)
+    reason, message = (ready.reason, ready.message) if ready is not None else ("", "")
+    was = ready_in(before.conditions)
+    if reason == (was.reason if was is not None else "") and before.phase == status.phase:
         return ()
-    if reason == "InvalidSpec":
-        return (tell_hold(hold, "InvalidSpec", message, now, warn=True),)
+    if reason in _WARNINGS:
+        return (tell_object(hold.parent, _WARNINGS[reason], message, now, warn=True),)
     if reason == "Expired":
-        return (tell_hold(hold, "Expired", message, now),)
-    if reason == "Unschedulable":
-        return (tell_hold(hold, "Unschedulable", message, now, warn=True),)
-    if reason == "GuardianRefused":
-        return (tell_hold(hold, "Unschedulable", message, now, warn=True),)
-    if reason == "QuotaExceeded":
-        return (tell_hold(hold, "QuotaExceeded", message, now, warn=True),)
-    if reason == "PartiallyHeld":
-        return (tell_hold(hold, "PartiallyHeld", message, now, warn=True),)
+        return (tell_object(hold.parent, "Expired", message, now),)
     if status.phase == "Available" and before.phase != "Available":
-        return (tell_hold(hold, "Held", f"room held on {status.node}", now),)
+        return (tell_object(hold.parent, "Held", f"room held on {status.node}", now),)
     if status.phase == "Pending" and before.phase == "Available":
         message = f"the guardian on {before.node} was lost; holding again"
-        return (tell_hold(hold, "Replaced", message, now, warn=True),)
+        return (tell_object(hold.parent, "Replaced", message, now, warn=True),)
     return ()
-
-
-def _ready(status: HoldStatus) -> Condition | None:
-    return next((item for item in status.conditions if item.type == "Ready"), None)
-
-
-def _reason(status: HoldStatus) -> str:
-    ready = _ready(status)
-    return ready.reason if ready is not None else ""
-
-
-def _message(status: HoldStatus) -> str:
-    ready = _ready(status)
-    return ready.message if ready is not None else ""

@@ -24,6 +24,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from headroom.core import actions
+from headroom.core.conditions import ready_in
 from headroom.core.fast_replace import replace
 from headroom.core.headrooms.events import tellings as headroom_tellings
 from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus
@@ -387,4 +388,5 @@ def _is_news(before: HoldStatus, status: HoldStatus) -> bool:
 
 
 def _is_ready(status: HeadroomStatus) -> bool:
-    return any(each.type == "Ready" and each.status == "True" for each in status.conditions)
+    ready = ready_in(status.conditions)
+    return ready is not None and ready.status == "True"

@@ -6,6 +6,7 @@ from headroom.cli.source import World
 from headroom.cli.spans import age, remaining
 from headroom.cli.views.doors import told_reason
 from headroom.cli.views.tables import Table, key_of, object_row
+from headroom.core.conditions import ready_in
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.headrooms.windows import next_start
 from headroom.engine.cron import calendar
@@ -41,7 +42,7 @@ def headrooms(world: World) -> Table:
 
 def _cells(headroom: Headroom, world: World) -> list[str]:
     status = headroom.status
-    ready = next((each for each in status.conditions if each.type == "Ready"), None)
+    ready = ready_in(status.conditions)
     start = next_start(headroom, world.now, calendar)
     counts = (status.desired, status.held, status.pending, status.claimed)
     return [
@@ -56,7 +57,7 @@ def _cells(headroom: Headroom, world: World) -> list[str]:
 
 def _wide(headroom: Headroom, world: World) -> list[str]:
     status = headroom.status
-    ready = next((each for each in status.conditions if each.type == "Ready"), None)
+    ready = ready_in(status.conditions)
     return [
         headroom.mode,
         headroom.refill,

@@ -25,6 +25,7 @@ from headroom.cli.views.schedules import moment_told, windows_told
 from headroom.cli.views.shapes import shapes_told
 from headroom.cli.views.slots import NOT_YET, SlotView, State, slots_of
 from headroom.cli.views.wishes import claimed_slots, sight_of, wish_of, workload_of
+from headroom.core.conditions import ready_in
 from headroom.core.headrooms.eligibility import Exclusion, summary
 from headroom.core.headrooms.headrooms import NODE_CHUNK, PREEMPT, Headroom
 from headroom.core.headrooms.wanted_slots import WantedSlots
@@ -63,7 +64,7 @@ def explain_headroom(
 def _by_its_status(world: World, headroom: Headroom, subject: str) -> Explanation:
     """Explain it from its own status, for users who cannot list the nodes."""
     status = headroom.status
-    ready = next((each for each in status.conditions if each.type == "Ready"), None)
+    ready = ready_in(status.conditions)
     if ready is None:
         told = "has no status yet"
     else:

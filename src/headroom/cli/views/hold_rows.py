@@ -11,10 +11,11 @@ from headroom.cli.spans import age, remaining
 from headroom.cli.views.doors import told_reason
 from headroom.cli.views.tables import Table, TableRow, key_of, object_row
 from headroom.core.claims import claim_of, expiry, is_claimant
+from headroom.core.conditions import ready_in
 from headroom.core.holds import Hold
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
-from headroom.core.objects import Condition, Pod, titled
+from headroom.core.objects import Pod, titled
 from headroom.wire.kinds import HOLDS, PODS
 
 OWNERS_SHOWN = 3
@@ -42,7 +43,7 @@ def holds(world: World) -> Table:
             [
                 "" if hold.created is None else age(hold.created, world.now),
                 "once" if hold.allocate_once else "reusable",
-                _message(hold.status.conditions),
+                ready.message if (ready := ready_in(hold.status.conditions)) is not None else "",
             ],
         )
         for hold in sorted(chosen, key=lambda hold: hold.key)
@@ -113,11 +114,7 @@ def _owners(hold: Hold) -> str:
 
 def _why(hold: Hold) -> str:
     """The reason of a hold that is not simply available."""
-    ready = next((item for item in hold.status.conditions if item.type == "Ready"), None)
+    ready = ready_in(hold.status.conditions)
     if ready is None or ready.reason == hold.status.phase:
         return told_reason(hold)
     return ready.reason
-
-
-def _message(conditions: Sequence[Condition]) -> str:
-    return next((each.message for each in conditions if each.type == "Ready"), "")

@@ -16,6 +16,7 @@ from headroom.cli.views.offline_ledger import (
     ledger_of,
     node_answers,
 )
+from headroom.core.conditions import ready_in
 from headroom.core.eviction.preallocation import permitted
 from headroom.core.holds import Hold
 from headroom.core.owners import judged
@@ -61,8 +62,8 @@ def _standing(world: World, hold: Hold, policy: Policy) -> Explanation:
 def _explain_pending(world: World, hold: Hold, policy: Policy) -> Explanation:
     subject = f"{hold.parent.kind.lower()} {hold.key}"
     summary = f"{subject} has no room yet{_reason(hold)}."
-    reason = next((item.reason for item in hold.status.conditions if item.type == "Ready"), "")
-    if reason == "GuardianRefused":
+    ready = ready_in(hold.status.conditions)
+    if ready is not None and ready.reason == "GuardianRefused":
         step = "fix the problem; the operator retries within two minutes"
         return Explanation(subject, summary, next_step=step)
     nodes = node_answers(world, ledger_of(world, policy), hold.template.pod)
@@ -84,7 +85,7 @@ def _only_on(wanted: str, answer: NodeAnswer) -> NodeAnswer:
 
 
 def _reason(hold: Hold) -> str:
-    ready = next((item for item in hold.status.conditions if item.type == "Ready"), None)
+    ready = ready_in(hold.status.conditions)
     if ready is None:
         return ""
     return f": {ready.message.rstrip('.')}" if ready.message else f" ({ready.reason})"

@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from headroom.cli.source import World
 from headroom.cli.views.wishes import claimants_of, guardians_of, members_of, wish_of
+from headroom.core.conditions import ready_in
 from headroom.core.derived_names import guardian_names
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.headrooms.slot_objects import changes
@@ -134,7 +135,7 @@ def _member_view(headroom: Headroom, slot: str, hold: Hold, guardian: Pod | None
 
 
 def _ready_message(hold: Hold) -> str:
-    ready = next((each for each in hold.status.conditions if each.type == "Ready"), None)
+    ready = ready_in(hold.status.conditions)
     return (ready.message or ready.reason) if ready is not None else ""
 
 

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from headroom.core.actions import Tell
+from headroom.core.conditions import ready_in
 from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus
 from headroom.core.headrooms.windows import ActiveWindow
-from headroom.core.objects import Condition, Key, Pod
-from headroom.core.statuses import tell_pod
+from headroom.core.objects import Condition, Pod
+from headroom.core.statuses import tell_object, tell_pod
 
 _WARNINGS = {
     "InvalidSpec": "InvalidSpec",
@@ -22,23 +23,15 @@ _WARNINGS = {
     "CannotFollow": "CannotFollow",
     "Unschedulable": "Unschedulable",
     "QuotaExceeded": "QuotaExceeded",
+    "LimitReached": "LimitReached",
 }
 _FAR = timedelta(days=3650)  # Of a schedule that only renews and never ends.
-
-
-def tell_headroom(
-    headroom: Headroom, reason: str, message: str, now: datetime, warn: bool = False
-) -> Tell:
-    parent = headroom.parent
-    level = "Warning" if warn else "Normal"
-    about = Key(parent.namespace, parent.name)
-    return Tell(parent.api_version, parent.kind, about, parent.uid, level, reason, message, now)
 
 
 def claim_tellings(headroom: Headroom, owner: Pod, now: datetime) -> tuple[Tell, Tell]:
     """The events on both sides that tell that an owner has got a slot."""
     where = f"on {owner.node}"
-    given = tell_headroom(headroom, "Claimed", f"given to pod {owner.key} {where}", now)
+    given = tell_object(headroom.parent, "Claimed", f"given to pod {owner.key} {where}", now)
     runs = f"runs in the room of {headroom.parent} {where}"
     return given, tell_pod(owner, "Claimed", runs, now)
 
@@ -46,20 +39,18 @@ def claim_tellings(headroom: Headroom, owner: Pod, now: datetime) -> tuple[Tell,
 def tellings(headroom: Headroom, after: HeadroomStatus, now: datetime) -> Iterator[Tell]:
     """The events that tell how a headroom's status changes."""
     before = headroom.status
-    was, is_now = _ready(before), _ready(after)
+    was, is_now = ready_in(before.conditions), ready_in(after.conditions)
     if is_now is None:
         return
     if was is not None and _word(was) == _word(is_now) and (before.held or not after.held):
         return
     event = _WARNINGS.get(is_now.reason)
     if event is not None:
-        yield tell_headroom(headroom, event, is_now.message, now, warn=True)
-    elif is_now.reason == "LimitReached":
-        yield tell_headroom(headroom, "LimitReached", is_now.message, now, warn=True)
+        yield tell_object(headroom.parent, event, is_now.message, now, warn=True)
     elif is_now.status == "True" and after.desired:
-        yield tell_headroom(headroom, "Held", is_now.message, now)
+        yield tell_object(headroom.parent, "Held", is_now.message, now)
     elif was is not None and was.status == "True" and after.held < before.held:
-        yield tell_headroom(headroom, "PartiallyHeld", is_now.message, now, warn=True)
+        yield tell_object(headroom.parent, "PartiallyHeld", is_now.message, now, warn=True)
 
 
 def window_tellings(
@@ -70,13 +61,9 @@ def window_tellings(
         if before is None or before.started_at != after.started_at:
             ends = after.ends_at if after.ends_at and after.ends_at - now < _FAR else None
             until = ends.isoformat() if ends else "the next start"
-            yield tell_headroom(headroom, "WindowStarted", f"open until {until}", now)
+            yield tell_object(headroom.parent, "WindowStarted", f"open until {until}", now)
     elif before is not None and after is None:
-        yield tell_headroom(headroom, "WindowEnded", "no window of spec.schedule is open", now)
-
-
-def _ready(status: HeadroomStatus) -> Condition | None:
-    return next((each for each in status.conditions if each.type == "Ready"), None)
+        yield tell_object(headroom.parent, "WindowEnded", "no window of spec.schedule is open", now)
 
 
 def _word(condition: Condition) -> tuple[str, str]:

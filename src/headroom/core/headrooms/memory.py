@@ -17,13 +17,13 @@ from headroom.core.demand.foresight import ForesightMemory
 from headroom.core.demand.quota_memory import NOTHING_SAID, QuotaMemory
 from headroom.core.headrooms.companions import NOT_MADE, Companion
 from headroom.core.headrooms.decision import Decision, Opening
-from headroom.core.headrooms.events import tell_headroom
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.headrooms.shapes import Shapes, first_shapes, slots_had
 from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold
 from headroom.core.objects import Parent, Pod
+from headroom.core.statuses import tell_object
 from headroom.core.waits.backoff import backoff
 from headroom.core.waits.drops import Drops
 
@@ -187,4 +187,4 @@ def object_tellings(headroom: Headroom, memory: HeadroomMemory, now: datetime) -
             told = ", ".join(list(dict.fromkeys(names))[:OBJECTS_TOLD])
             more = len(names) - OBJECTS_TOLD
             message = f"{word.lower()} {told}" + (f" and {more} more" if more > 0 else "")
-            yield tell_headroom(headroom, f"{objects.kind}{word}", message, now)
+            yield tell_object(headroom.parent, f"{objects.kind}{word}", message, now)

@@ -14,6 +14,7 @@ from headroom.core.actions import Tell
 from headroom.core.conditions import conditions_of
 from headroom.core.objects import Condition
 from headroom.core.quotas.quota import Account
+from headroom.core.statuses import tell_object
 from headroom.dialects.korder.rules.limits import QuotaBounds, QuotaStatus, spelled, surpassed
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def tellings(quota: KorderQuota, status: QuotaStatus, now: datetime) -> tuple[Te
             continue
         if condition.type == "Exceeded" and known is not None and known.status == "True":
             continue  # Who waits, and for how much, changes all the time.
-        told.append(_tell(quota, condition, now))
+        told.append(tell_object(quota.parent, condition.reason, condition.message, now, warn=True))
     return tuple(told)
 
 
@@ -61,20 +62,6 @@ def _alarming(condition: Condition) -> bool:
     if condition.type == "Ready":
         return condition.reason in ("InvalidSpec", "Warned")
     return condition.reason == "AnotherInForce"
-
-
-def _tell(quota: KorderQuota, condition: Condition, now: datetime) -> Tell:
-    parent = quota.parent
-    return Tell(
-        parent.api_version,
-        parent.kind,
-        quota.key,
-        parent.uid,
-        "Warning",
-        condition.reason,
-        condition.message,
-        now,
-    )
 
 
 def _ready(quota: KorderQuota) -> tuple[str, str, str]:
