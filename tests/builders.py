@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from headroom.core.amounts import parse_amounts, parse_resources
+from headroom.core.amounts import amount, parse_resources
 from headroom.core.holds import Hold, OwnerRule, PodTemplate
 from headroom.core.names import API_VERSION
 from headroom.core.objects import (
@@ -74,7 +74,8 @@ def pod(name: str, cpu: Amount | None = None, memory: Amount | None = None, **pa
 
 
 def _need(asked: Mapping[str, Amount]) -> PodNeed:
-    return PodNeed(containers=(ContainerNeed(name="main", requests=parse_amounts(asked)),))
+    requests = {name: amount(name, str(text)) for name, text in asked.items()}
+    return PodNeed(containers=(ContainerNeed(name="main", requests=requests),))
 
 
 def hold(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from headroom.core.amounts import parse_amounts
+from headroom.core.amounts import amount
 from headroom.core.requests import (
     STAND_INS,
     ContainerNeed,
@@ -19,7 +19,7 @@ MI = 2**20
 def asks(cpu: Amount | None = None, memory: Amount | None = None) -> dict[str, int]:
     """Amounts as a manifest would give them; None leaves a name open, 0 does not."""
     given = {"cpu": cpu, "memory": memory}
-    return dict(parse_amounts({name: text for name, text in given.items() if text is not None}))
+    return {name: amount(name, str(text)) for name, text in given.items() if text is not None}
 
 
 def container(cpu: Amount | None = None, memory: Amount | None = None) -> ContainerNeed:
@@ -159,6 +159,6 @@ def test_the_other_resources_are_scored_as_they_are() -> None:
 
 
 def test_sums_stop_where_numbers_end() -> None:
-    huge = ContainerNeed(requests=dict(parse_amounts({"ephemeral-storage": "9e18"})))
+    huge = ContainerNeed(requests={"ephemeral-storage": amount("ephemeral-storage", "9e18")})
     pod = PodNeed(containers=(huge, huge), init_containers=(huge,), overhead=huge.requests)
     assert effective_requests(pod) == Resources({"ephemeral-storage": 2**63 - 1})

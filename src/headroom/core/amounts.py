@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import lru_cache
-from types import MappingProxyType
 
 from headroom.core.quantity import (
     LONGEST_REMEMBERED,
@@ -58,18 +57,11 @@ def _comes_whole(name: str) -> bool:
     return name == PODS or ("/" in name and "kubernetes.io/" not in name)
 
 
-def parse_amounts(written: Mapping[str, Written]) -> Mapping[str, int]:
-    """Read a resource list as the API server would, keeping names whose amount is zero.
-
-    A container that asks for zero CPU differs from one that does not ask; where it does not matter,
-    use `parse_resources`. QuantityError names the resource.
-    """
-    return _read(_spelled(written))[0]
-
-
 def parse_resources(written: Mapping[str, Written]) -> Resources:
     """Read a resource list as the API server would; QuantityError names the resource."""
-    return _read(_spelled(written))[1]
+    spelled = _spelled(written)
+    size = sum(len(name) + len(text) for name, text in spelled)
+    return _parse_once(spelled) if size <= _LONGEST_LIST else _parse(spelled)
 
 
 def _spelled(written: Mapping[str, Written]) -> tuple[tuple[str, str], ...]:
@@ -84,19 +76,14 @@ def _spell(number: Written) -> str:
     return str(number).lower() if isinstance(number, bool) else str(number)
 
 
-def _read(spelled: tuple[tuple[str, str], ...]) -> tuple[Mapping[str, int], Resources]:
-    size = sum(len(name) + len(text) for name, text in spelled)
-    return _parse_once(spelled) if size <= _LONGEST_LIST else _parse(spelled)
-
-
-def _parse(spelled: tuple[tuple[str, str], ...]) -> tuple[Mapping[str, int], Resources]:
+def _parse(spelled: tuple[tuple[str, str], ...]) -> Resources:
     amounts = {}
     for name, text in spelled:
         try:
             amounts[name] = amount(name, text)
         except QuantityError as error:
             raise QuantityError(f"{name}: {error}") from error
-    return MappingProxyType(amounts), Resources(amounts)
+    return Resources(amounts)
 
 
 _parse_once = lru_cache(maxsize=4096)(_parse)
