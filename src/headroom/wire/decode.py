@@ -44,7 +44,6 @@ INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 class _ListMeta(JsonObject):
     resource_version: str | None = None
     next_page: str | None = field(name="continue", default=None)
-    remaining_item_count: int | None = None
 
 
 class _ListBody(JsonObject):
@@ -110,7 +109,6 @@ class RawPage:
     items: list[Raw]
     version: str
     continue_token: str = ""
-    remaining: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +153,6 @@ def cut_list(resource: kinds.Resource, data: bytes) -> RawPage:
         items=body.items or [],
         version=metadata.resource_version or "",
         continue_token=metadata.next_page or "",
-        remaining=metadata.remaining_item_count or 0,
     )
 
 
