@@ -184,13 +184,10 @@ class Book:
 
     def _node_row(self, node: Node) -> rows.Row:
         sums = self._sums.get(node.name) or _Sums()
-        words = (() if node.ready else ("NotReady",)) + (
-            ("Cordoned",) if node.unschedulable else ()
-        )
         return {
             "pool": self._prices.pool_of(node),
             "zone": node.labels.get(ZONE_LABEL, ""),
-            "state": ",".join(words),
+            "state": rows.node_state(node),
             "whole": _shown(node.allocatable),
             **{use: dict(sorted(sums.by_use[use].items())) for use in USES},
             "pods": len(sums.pods),

@@ -12,7 +12,7 @@ from headroom.core.headrooms.windows import next_start
 from headroom.core.holds import Hold
 from headroom.core.latches import kept_for
 from headroom.core.names import CLAIM_GATE, ROLE_GUARDIAN, ROLE_LABEL
-from headroom.core.objects import Condition, Pod, titled
+from headroom.core.objects import Condition, Node, Pod, titled
 from headroom.core.promise.report import PROMISE_KEPT
 from headroom.engine.cron import calendar
 from headroom.wire.times import format_time
@@ -30,6 +30,12 @@ def use_of(pod: Pod) -> str:
     if role:
         return ASIDE
     return CLAIMED if claim_of(pod) is not None else USED
+
+
+def node_state(node: Node) -> str:
+    """What keeps pods away from a node, if anything."""
+    words = ((not node.ready, "NotReady"), (node.unschedulable, "Cordoned"))
+    return ",".join(word for holds, word in words if holds)
 
 
 def pod_row(pod: Pod) -> Row:

@@ -15,6 +15,7 @@ from headroom.cli.views.tables import Table, TableRow
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Node, Pod
 from headroom.core.resources import EMPTY, PODS, Resources
+from headroom.dashboard.rows import node_state
 
 CLUSTER = "*"
 
@@ -51,7 +52,7 @@ def rooms(nodes: Iterable[Node], pods: Iterable[Pod]) -> list[NodeRoom]:
             node.allocatable,
             used.get(node.name, EMPTY),
             held.get(node.name, EMPTY),
-            _state(node),
+            node_state(node),
         )
         for node in sorted(nodes, key=lambda node: node.name)
     ]
@@ -131,12 +132,3 @@ def node_table(nodes: Sequence[Node], pods: Iterable[Pod]) -> Table:
 
 def _sorted(amounts: Resources) -> dict[str, int]:
     return {name: amounts[name] for name in sorted(amounts)}
-
-
-def _state(node: Node) -> str:
-    words = []
-    if not node.ready:
-        words.append("NotReady")
-    if node.unschedulable:
-        words.append("Cordoned")
-    return ",".join(words)

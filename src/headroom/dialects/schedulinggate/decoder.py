@@ -6,6 +6,7 @@ we or the API server would refuse are left out. Every other Headroom is decoded 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from msgspec import Raw
@@ -14,21 +15,14 @@ from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.names import GROUP
 from headroom.core.selector_validation import label_key_refusal, label_value_refusal
 from headroom.dialects.schedulinggate.names import DRIVER, GATE, USUAL, Names
-from headroom.wire.objects.podjson import JsonObject
-from headroom.wire.objects.reader import Reader
+from headroom.wire.kinds import HEADROOMS
+from headroom.wire.objects.codec import TEXT_MAP, Codec
 
 _RESERVED = (f"{DRIVER}/", f"{GROUP}/", "app.kubernetes.io/")
 
 
-class _GatedMetadata(JsonObject):
-    labels: dict[str, str] | None = None
-
-
-class _GatedObject(JsonObject):
-    metadata: _GatedMetadata | None = None
-
-
-_read = Reader(_GatedObject)
+_LABELS = Codec[Mapping[str, str]](lambda labels: labels, labels=TEXT_MAP.named("metadata.labels"))
+_read_labels = _LABELS.decoder(HEADROOMS.kind)
 
 
 def with_driver_names(headroom: Headroom, data: bytes | Raw, names: Names = USUAL) -> Headroom:
@@ -40,12 +34,12 @@ def with_driver_names(headroom: Headroom, data: bytes | Raw, names: Names = USUA
     followed = replace(rule, everywhere=True, marks=names.marks)
     if template is None:
         return replace(headroom, size=followed)
-    labels = wanted_labels((_read(data).metadata or _GatedMetadata()).labels or {})
+    labels = wanted_labels(_read_labels(data))
     slot = replace(headroom.slot, template=replace(template, labels=labels))
     return replace(headroom, size=followed, slot=slot)
 
 
-def wanted_labels(labels: dict[str, str]) -> tuple[tuple[str, str], ...]:
+def wanted_labels(labels: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """The labels that guardians may have."""
     return tuple(
         (key, value)

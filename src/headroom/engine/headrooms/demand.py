@@ -10,7 +10,7 @@ is `core.demand.resource_quotas`'s.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from headroom.core.demand import resource_quotas
 from headroom.core.demand.foresight import ForesightMemory, Guarded, LoadView
@@ -22,6 +22,7 @@ from headroom.core.headrooms.wanted_slots import template_for
 from headroom.core.holds import PREEMPTIBLE, PodTemplate
 from headroom.core.index_entries import By
 from headroom.core.names import LOCKED_CLASS, PREEMPTIBLE_CLASS
+from headroom.core.quotas.quota import age
 from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.core.sizes.kind import Size
 from headroom.engine.headrooms.load import load_now
@@ -95,9 +96,6 @@ def _coming(workload: Workload) -> Resources:
     return Resources({name: amount * workload.missing for name, amount in requests.items()})
 
 
-_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
-
-
 def heard(
     ledger: Ledger, headroom: Headroom, template: PodTemplate
 ) -> resource_quotas.Tight | None:
@@ -115,7 +113,7 @@ def allowance(ledger: Ledger, headroom: Headroom) -> resource_quotas.QuotaAllowa
     if namespace not in ledger.slots.quotas or not headroom.size.shares_quotas:
         return None
     wants, charging, names = [], [], []
-    for each in sorted(_sharing(ledger, namespace), key=_age):
+    for each in sorted(_sharing(ledger, namespace), key=age):
         wanted, template = _wanted(ledger, each)
         if template is not None:
             wants.append((wanted, template.pod.requests))
@@ -158,7 +156,3 @@ def _ours(ledger: Ledger, namespace: str) -> Resources:
             for guardian in ledger.guardians_of(ledger.holds[name]):
                 used += Resources({**guardian.requests, PODS: 1})
     return used
-
-
-def _age(headroom: Headroom) -> tuple[datetime, str]:
-    return headroom.created or _LONG_AGO, headroom.parent.name
