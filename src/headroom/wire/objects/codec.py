@@ -90,6 +90,10 @@ class Codec(Generic[T]):
         except DecodeError:
             return self.value(self.shape())
 
+    def whole(self, text: bytes | msgspec.Raw) -> T:
+        """Read an object of its own; unlike a part of another, it must be there."""
+        return self.value(self._read(text))
+
     def decode(self, text: bytes, path: str) -> T:
         """Read what stands at `path`; empty where it is absent."""
         return self.value(self._read(text or b"{}", path))

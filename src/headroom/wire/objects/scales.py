@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Raw
@@ -19,10 +19,10 @@ from headroom.core.holds import PodTemplate, Problem
 from headroom.core.objects import Key, Pod
 from headroom.ports import Thing
 from headroom.wire.kinds import Resource
+from headroom.wire.objects.codec import NUMBER, TEXT, TIME, Codec, Part
 from headroom.wire.objects.findings import Findings
-from headroom.wire.objects.metadata import key_of, version_of
-from headroom.wire.objects.podjson import JsonObject, Metadata
-from headroom.wire.objects.reader import Reader
+from headroom.wire.objects.metadata import METADATA, key_of, version_of
+from headroom.wire.objects.podjson import Metadata
 from headroom.wire.objects.templates import template_of
 
 ANY_VERSION = "*"
@@ -45,61 +45,39 @@ class ForeignKind:
         return f"{self.group}/{ANY_VERSION}"
 
 
-class _ServedKind(JsonObject):
-    name: str = ""
-    kind: str = ""
-    namespaced: bool = True
+class _ServedKind(NamedTuple):
+    name: str
+    kind: str
+    namespaced: bool
 
 
-class _ServedList(JsonObject):
-    resources: list[_ServedKind] | None = None
+class _Scale(NamedTuple):
+    replicas: int
+    selector: str
 
 
-class _GroupVersion(JsonObject):
-    version: str = ""
-
-
-class _ApiGroup(JsonObject):
-    preferred_version: _GroupVersion | None = None
-
-
-class _ScaledObject(JsonObject):
-    metadata: Metadata | None = None
-
-
-class _ScaleStatus(JsonObject):
-    replicas: int | None = None
-    selector: str | None = None
-
-
-class _Scale(JsonObject):
-    status: _ScaleStatus | None = None
-
-
-class _PodMetadata(JsonObject):
-    creation_timestamp: datetime | None = None
-    deletion_timestamp: datetime | None = None
-
-
-class _PodStatus(JsonObject):
-    phase: str | None = None
-
-
-class _Pod(JsonObject):
-    metadata: _PodMetadata
+class _Pod(NamedTuple):
+    created: datetime | None
+    deleted: datetime | None
+    phase: str
     spec: dict[str, Any]
-    status: _PodStatus | None = None
 
 
-class _Pods(JsonObject):
-    items: list[_Pod] | None = None
-
-
-_read_served = Reader(_ServedList)
-_read_group = Reader(_ApiGroup)
-_read_object = Reader(_ScaledObject)
-_read_scale = Reader(_Scale)
-_read_pods = Reader(_Pods)
+_SERVED = Codec(_ServedKind, name=TEXT, kind=TEXT, namespaced=Part(bool, True)).parts()
+_SCALE = Codec(
+    _Scale, replicas=NUMBER.named("status.replicas"), selector=TEXT.named("status.selector")
+)
+_PODS = Codec(
+    _Pod,
+    created=TIME.named("metadata.creationTimestamp"),
+    deleted=TIME.named("metadata.deletionTimestamp"),
+    phase=TEXT.named("status.phase"),
+    spec=Part(dict[str, Any], {}),
+).parts()
+_read_served = Codec[tuple[_ServedKind, ...]](lambda found: found, found=_SERVED.named("resources"))
+_read_version = Codec[str](lambda version: version, version=TEXT.named("preferredVersion.version"))
+_read_object = Codec[Metadata](lambda metadata: metadata, metadata=METADATA)
+_read_pods = Codec[tuple[_Pod, ...]](lambda found: found, found=_PODS.named("items"))
 
 
 def foreign_kind(thing: Thing) -> ForeignKind | None:
@@ -112,13 +90,12 @@ def foreign_kind(thing: Thing) -> ForeignKind | None:
 
 def preferred_version(data: bytes) -> str:
     """The version of a group that its server likes best."""
-    read = _read_group(data)
-    return read.preferred_version.version if read.preferred_version is not None else ""
+    return _read_version.whole(data)
 
 
 def served_as(kind: ForeignKind, version: str, data: bytes) -> Resource | str:
     """Find a kind with a scale subresource in what a group serves, or say why it is none."""
-    served = _read_served(data).resources or []
+    served = _read_served.whole(data)
     found = next((each for each in served if each.kind == kind.kind and "/" not in each.name), None)
     if found is None or not found.namespaced:
         return f"the API server has no {kind} in namespaces"
@@ -129,7 +106,7 @@ def served_as(kind: ForeignKind, version: str, data: bytes) -> Resource | str:
 
 def unread(kind: ForeignKind, data: bytes | Raw) -> Workload:
     """An object of the kind, before its scale was asked for."""
-    metadata = _read_object(data).metadata or Metadata()
+    metadata = _read_object.whole(data)
     return _workload(kind, key_of(metadata), **version_of(metadata))
 
 
@@ -140,14 +117,12 @@ def unusable(kind: ForeignKind, key: Key, why: str) -> Workload:
 
 def selector_of(scale: bytes) -> str:
     """The labels by which a scale's pods are found."""
-    status = _read_scale(scale).status
-    return (status.selector if status is not None else None) or ""
+    return _SCALE.whole(scale).selector
 
 
 def scaled(kind: ForeignKind, found: Workload, scale: bytes, pods: bytes) -> Workload:
     """The workload that an object's scale and its pods come to: as many, of the newest's shape."""
-    status = _read_scale(scale).status or _ScaleStatus()
-    newest = _newest(_read_pods(pods).items or [])
+    newest = _newest(_read_pods.whole(pods))
     findings = Findings()
     if newest is None:
         findings.add(f"{kind}", "has no pod yet whose shape a chunk could have")
@@ -159,7 +134,7 @@ def scaled(kind: ForeignKind, found: Workload, scale: bytes, pods: bytes) -> Wor
     return Workload(
         ref=found.ref,
         namespace=found.namespace,
-        replicas=status.replicas or 0,
+        replicas=_SCALE.whole(scale).replicas,
         template=template,
         problems=findings.problems,
         uid=found.uid,
@@ -171,11 +146,9 @@ def _newest(pods: Sequence[_Pod]) -> _Pod | None:
     alive = [
         pod
         for pod in pods
-        if pod.metadata.deletion_timestamp is None
-        and (pod.status is None or pod.status.phase not in _OVER)
-        and pod.metadata.creation_timestamp is not None
+        if pod.deleted is None and pod.phase not in _OVER and pod.created is not None
     ]
-    return max(alive, key=lambda pod: str(pod.metadata.creation_timestamp), default=None)
+    return max(alive, key=lambda pod: str(pod.created), default=None)
 
 
 def _workload(
