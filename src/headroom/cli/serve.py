@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import socket
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -21,6 +18,7 @@ from typing import Any
 from headroom import __version__
 from headroom.cli.errors import Misuse
 from headroom.cli.formats.progress import waiting
+from headroom.cli.live.signals import stopping_on_signals
 from headroom.cli.output import put
 from headroom.cli.pages.live import LiveFeed
 from headroom.cli.pages.operator import Surroundings, operator_page, tell_cost
@@ -59,7 +57,6 @@ NO_PRICES = Prices()
 USUAL_POLICY = Policy()
 DEFAULT_NAMESPACE = "headroom-system"
 SUPPRESSED_TOLD_S = 30.0
-STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class LostTheLead(HeadroomError):
@@ -171,7 +168,7 @@ class Replica:
             await self._tell_features(kubernetes)
             for flag, server in self._servers:
                 log.info(LogEvent.HTTP_LISTENING, address=await self._listen(flag, server))
-            with self._stopping_on_signals():
+            with stopping_on_signals(self._stop):
                 await self._get_ready()
                 await self._operate()
         except RequestForbidden as refused:
@@ -242,17 +239,6 @@ class Replica:
             raise Misuse(
                 f"{flag}: cannot listen: {trouble.strerror or trouble}", "choose another HOST:PORT"
             ) from trouble
-
-    @contextmanager
-    def _stopping_on_signals(self) -> Iterator[None]:
-        loop = asyncio.get_running_loop()
-        for number in STOP_SIGNALS:
-            loop.add_signal_handler(number, self._stop)
-        try:
-            yield
-        finally:
-            for number in STOP_SIGNALS:
-                loop.remove_signal_handler(number)
 
     def _stop(self) -> None:
         get_logger().info(LogEvent.STOPPING)

@@ -100,32 +100,28 @@ def _played(
     scenario: Scenario, speech: KindCodecs, policy: Policy, shown: ShownFlags = NOT_SHOWN
 ) -> Result | None:
     """Run a scenario, with progress on a terminal; None if it was served and stopped early."""
-    from functools import partial
-
-    from headroom.cli.embedded import embedded_operator, found_in
+    from headroom.cli.embedded import embedded_play, found_in
     from headroom.cli.files import lines_into
     from headroom.cli.formats.progress import RunProgress, waiting
-    from headroom.sim.scenarios.play import Play, run_scenario
 
     speech, policy = found_in(scenario, speech, policy)
-    operator = partial(embedded_operator, speech=speech, policy=policy)
     if shown.wanted:
         if shown.journal:
             raise Misuse("--journal leaves the pictures of --serve, --html and --svg no journal")
         from headroom.cli.pages.simulation import PlannedRun as Pictured
         from headroom.cli.pages.simulation_output import show
 
-        play = partial(Play, scenario, operator, speech=speech, policy=policy)
-        return show(Pictured(scenario, speech, policy, play), shown)
+        return show(Pictured(scenario, speech, policy), shown)
     with waiting("starting the simulation") as progress, lines_into(shown.journal) as write:
-
-        def prepare(play: Play) -> None:
+        play = embedded_play(scenario, speech, policy)
+        try:
             if progress.on:
                 play.watch(RunProgress(progress).tell)
             if write is not None:
                 play.divert(write)
-
-        return run_scenario(scenario, operator, speech=speech, policy=policy, prepare=prepare)
+            return play.finish()
+        finally:
+            play.close()
 
 
 def _tell(result: Result, output: OutputFormat, allow_invalid: bool) -> None:

@@ -65,13 +65,10 @@ def webhook(
 
 async def _serve(settings: WebhookSettings) -> None:
     """Create a replica inside the running loop, and run it until a signal arrives."""
-    import asyncio
-
-    from headroom.cli.serve import STOP_SIGNALS, announce
+    from headroom.cli.live.signals import stopping_on_signals
+    from headroom.cli.serve import announce
     from headroom.webhook.process import Webhook
 
     replica = Webhook(settings, announce)
-    loop = asyncio.get_running_loop()
-    for number in STOP_SIGNALS:
-        loop.add_signal_handler(number, replica.stop)
-    await replica.run()
+    with stopping_on_signals(replica.stop):
+        await replica.run()

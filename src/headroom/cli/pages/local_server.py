@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import Callable
 
 from aiohttp import web
 
 from headroom.cli.errors import Misuse, parsed
+from headroom.cli.live.signals import stopping_on_signals
 from headroom.cli.output import put, say
 from headroom.dashboard.access import Local, is_loopback
 from headroom.dashboard.hub import Hub, PictureFeed
 from headroom.dashboard.pages import Clockwork, Pages
 from headroom.limited_server import LimitedServer
 from headroom.runtime.http import Address
-
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def local_address(flag: str, text: str) -> Address:
@@ -47,16 +45,12 @@ async def serve_page(
     except OSError as trouble:
         raise Misuse(f"cannot listen on {address}: {trouble.strerror or trouble}") from trouble
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in STOP_SIGNALS:
-        loop.add_signal_handler(number, stop.set)
     try:
-        put(f"http://{taken}/")
-        say("open it in a browser; Ctrl-C ends it")
-        if started is not None:
-            started()
-        await stop.wait()
+        with stopping_on_signals(stop.set):
+            put(f"http://{taken}/")
+            say("open it in a browser; Ctrl-C ends it")
+            if started is not None:
+                started()
+            await stop.wait()
     finally:
-        for number in STOP_SIGNALS:
-            loop.remove_signal_handler(number)
         await server.stop()

@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from headroom.cli.embedded import embedded_play
 from headroom.cli.pages.feeds import FileFeed
 from headroom.cli.source import WATCHED, World, decoded
 from headroom.core.policy import Policy
@@ -46,7 +46,9 @@ class PlannedRun:
     scenario: Scenario
     speech: KindCodecs
     policy: Policy
-    play: Callable[[], Play]
+
+    def play(self) -> Play:
+        return embedded_play(self.scenario, self.speech, self.policy)
 
     @cached_property
     def prices(self) -> Prices:

@@ -6,7 +6,7 @@ prints them as text or as a document.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from headroom.cli.views.rooms import NodeRoom
@@ -85,7 +85,7 @@ def as_document(told: Explanation) -> dict[str, Any]:
         "kind": "Explanation",
         "subject": told.subject,
         "summary": told.summary,
-        "facts": [{"topic": fact.topic, "text": fact.text} for fact in told.facts],
+        "facts": [asdict(fact) for fact in told.facts],
         "holds": [
             {
                 "hold": each.hold,
@@ -95,10 +95,7 @@ def as_document(told: Explanation) -> dict[str, Any]:
             }
             for each in told.holds
         ],
-        "slots": [
-            {"slot": each.slot, "state": each.state, "node": each.node, "why": each.why}
-            for each in told.slots
-        ],
+        "slots": [asdict(each) for each in told.slots],
         "nodes": [{"node": each.room.node, "answer": each.answer} for each in told.nodes],
         "next": told.next_step,
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from headroom.cli.formats.progress import HOUR, MINUTE, span
 from headroom.cli.output import columns, first_rows
 from headroom.core.findings.doors import OWNERS_WITHOUT_DOOR
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from headroom.sim.scenarios.report import Result
 
 MOST_ROWS = 15
-MINUTE, HOUR, DAY = 60, 3600, 86400
+DAY = 24 * HOUR
 GROUP_HEADINGS = (
     "PODS OF",
     "CREATED",
@@ -134,8 +135,4 @@ def waited(seconds: float | None) -> str:
     if seconds < 2 * MINUTE:
         return f"{seconds:g} s"
     whole = int(seconds)
-    if whole < HOUR:
-        return f"{whole // MINUTE}m{whole % MINUTE}s"
-    if whole < DAY:
-        return f"{whole // HOUR}h{whole % HOUR // MINUTE}m"
-    return f"{whole // DAY}d{whole % DAY // HOUR}h"
+    return span(whole) if whole < DAY else f"{whole // DAY}d{whole % DAY // HOUR}h"

@@ -8,7 +8,7 @@ from typing import Any
 
 from headroom.cli.amounts import shown
 from headroom.cli.output import columns
-from headroom.cli.views.rooms import NodeRoom, resources_of, total
+from headroom.cli.views.rooms import NodeRoom, resources_of, room_item, total
 from headroom.core.names import API_VERSION, PARENT_ANNOTATION, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Pod, titled
 from headroom.core.resources import CPU, EMPTY, MEMORY, Resources
@@ -118,13 +118,7 @@ def top_document(found: Sequence[Holder], nodes: Sequence[NodeRoom]) -> dict[str
             for each in found
         ],
         "nodes": [
-            {
-                "name": room.node,
-                "state": room.state,
-                "allocatable": dict(sorted(room.allocatable.items())),
-                "used": dict(sorted(room.used.items())),
-                "held": dict(sorted(room.held.items())),
-            }
+            {name: part for name, part in room_item(room).items() if name != "free"}
             for room in nodes
         ],
     }
