@@ -25,27 +25,14 @@ from headroom.kube.answers import no_kubernetes
 from headroom.kube.client import Client
 from headroom.kube.errors import NoSuchKind, RequestForbidden
 from headroom.kube.kubeconfig import find_access
+from headroom.wire import kinds
 from headroom.wire.errors import UNREADABLE_JSON
-from headroom.wire.kinds import (
-    AUTOSCALERS,
-    BUDGETS,
-    DAEMON_SETS,
-    EVENTS,
-    HEADROOMS,
-    HOLDS,
-    NAMESPACES,
-    POD_TEMPLATES,
-    RESOURCE_QUOTAS,
-    VOLUME_CLAIMS,
-    WORKLOADS,
-    Resource,
-)
 from headroom.wire.objects.needed import ANNOUNCING
 
 Json = Mapping[str, Any]
 PAGE = 500
 # Without the permission to list them, none are assumed.
-DETAILS = (RESOURCE_QUOTAS, BUDGETS, VOLUME_CLAIMS, AUTOSCALERS)
+DETAILS = (kinds.RESOURCE_QUOTAS, kinds.BUDGETS, kinds.VOLUME_CLAIMS, kinds.AUTOSCALERS)
 ASK_FOR_LESS = "permissions in one namespace are enough for that namespace: -n NAMESPACE"
 
 
@@ -53,8 +40,8 @@ ASK_FOR_LESS = "permissions in one namespace are enough for that namespace: -n N
 class Hidden:
     """What the user may not list: whole kinds, and kinds outside one namespace."""
 
-    whole: list[Resource] = field(default_factory=list)
-    elsewhere: list[Resource] = field(default_factory=list)
+    whole: list[kinds.Resource] = field(default_factory=list)
+    elsewhere: list[kinds.Resource] = field(default_factory=list)
 
     def told(self, namespace: str) -> str:
         """One line about it; empty if everything was visible."""
@@ -93,13 +80,13 @@ async def _read(client: Client, where: Where, progress: Progress) -> World:
     try:
         speech = chosen((*where.dialects, *await dialects_on(client)))
         foreign = speech.foreign if where.foreign else ()
-        optional = (HOLDS, HEADROOMS, *speech.foreign)
+        optional = (kinds.HOLDS, kinds.HEADROOMS, *speech.foreign)
         raw: list[Json] = []
-        kinds = tuple(dict.fromkeys((*where.kinds, *foreign)))
-        for resource in kinds:
+        wanted = tuple(dict.fromkeys((*where.kinds, *foreign)))
+        for resource in wanted:
             raw += await reader.read(resource, resource in optional)
-        world = decoded(raw, kinds, datetime.now(UTC), speech)
-        for resource in (each for each in copied(world) if each not in kinds):
+        world = decoded(raw, wanted, datetime.now(UTC), speech)
+        for resource in (each for each in copied(world) if each not in wanted):
             more = decoded(await reader.read(resource), (resource,), world.now, speech)
             workloads = world.workloads + more.workloads
             scaling = world.autoscalers + more.autoscalers
@@ -113,15 +100,15 @@ async def _read(client: Client, where: Where, progress: Progress) -> World:
     return hidden.marked(world)
 
 
-def copied(world: World) -> list[Resource]:
+def copied(world: World) -> list[kinds.Resource]:
     """The kinds of workload that a headroom's slots copy, or run beside on every node."""
-    kinds = {each.slot.source.kind for each in world.headrooms if each.slot.source is not None}
+    copying = {each.slot.source.kind for each in world.headrooms if each.slot.source is not None}
     if any(each.slot.chunk == NODE_CHUNK for each in world.headrooms):
-        kinds.add(DAEMON_SETS.kind)
+        copying.add(kinds.DAEMON_SETS.kind)
     if any(each.slot.auto is not None for each in world.headrooms):
-        kinds |= {each.kind for each in ANNOUNCING}
-    known = filter(world.speech.reads, (*WORKLOADS, POD_TEMPLATES, AUTOSCALERS))
-    return [resource for resource in known if resource.kind in kinds]
+        copying |= {each.kind for each in ANNOUNCING}
+    known = filter(world.speech.reads, (*kinds.WORKLOADS, kinds.POD_TEMPLATES, kinds.AUTOSCALERS))
+    return [resource for resource in known if resource.kind in copying]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +121,10 @@ class LiveReader:
     client: Client
     where: Where
     hidden: Hidden
-    versions: dict[Resource, tuple[str, str]] = field(default_factory=dict)
+    versions: dict[kinds.Resource, tuple[str, str]] = field(default_factory=dict)
     progress: Progress = field(default_factory=Progress)
 
-    async def read(self, resource: Resource, optional: bool = False) -> list[Json]:
+    async def read(self, resource: kinds.Resource, optional: bool = False) -> list[Json]:
         """List one kind; empty without permission, unless the command is about this kind."""
         where = self.where
         local = where.namespace if where.local and resource.namespaced else ""
@@ -152,11 +139,11 @@ class LiveReader:
             return []
 
     async def _less(
-        self, resource: Resource, optional: bool, refused: RequestForbidden
+        self, resource: kinds.Resource, optional: bool, refused: RequestForbidden
     ) -> list[Json]:
         """One namespace's objects of a kind that may not be listed in the whole cluster."""
         where = self.where
-        if resource == NAMESPACES:
+        if resource == kinds.NAMESPACES:
             found = await self._own_namespace()
             (self.hidden.elsewhere if found else self.hidden.whole).append(resource)
             return found
@@ -172,18 +159,18 @@ class LiveReader:
                 raise here from refused
             self.hidden.whole.append(resource)
             return []
-        if resource != EVENTS:  # Events in other namespaces are about objects there.
+        if resource != kinds.EVENTS:  # Events in other namespaces are about objects there.
             self.hidden.elsewhere.append(resource)
         return found
 
     async def _own_namespace(self) -> list[Json]:
-        answer = await self.client.send("GET", NAMESPACES.path(name=self.where.namespace))
+        answer = await self.client.send("GET", kinds.NAMESPACES.path(name=self.where.namespace))
         if not answer.ok:
             return []
         item = msgspec.json.decode(answer.body, type=dict[str, Any])
-        return [{"apiVersion": NAMESPACES.api_version, "kind": NAMESPACES.kind, **item}]
+        return [{"apiVersion": kinds.NAMESPACES.api_version, "kind": kinds.NAMESPACES.kind, **item}]
 
-    async def _listed(self, resource: Resource, namespace: str, optional: bool) -> list[Json]:
+    async def _listed(self, resource: kinds.Resource, namespace: str, optional: bool) -> list[Json]:
         """List one kind, page by page; an optional kind that is not served is empty."""
         found: list[Json] = []
         token = ""
@@ -205,7 +192,7 @@ class LiveReader:
                 self.versions[resource] = (namespace, version)
                 return found
 
-    async def _page(self, resource: Resource, namespace: str, query: str) -> dict[str, Any]:
+    async def _page(self, resource: kinds.Resource, namespace: str, query: str) -> dict[str, Any]:
         what = f"list {resource}" + (f" in namespace {namespace}" if namespace else "")
         body = await self.client.get(resource.path(namespace) + query, what)
         try:
@@ -214,7 +201,9 @@ class LiveReader:
             raise no_kubernetes(self.client.access.endpoint.server) from nonsense
 
 
-def _with_hint(refused: RequestForbidden, resource: Resource, where: Where) -> RequestForbidden:
+def _with_hint(
+    refused: RequestForbidden, resource: kinds.Resource, where: Where
+) -> RequestForbidden:
     """Add a hint that listing one namespace may be enough."""
     if not resource.namespaced or where.namespace:
         return refused

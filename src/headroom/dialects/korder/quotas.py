@@ -14,20 +14,8 @@ from headroom.core.selector_validation import selector_refusal
 from headroom.dialects.korder.kinds import QUOTAS, KorderMetadata, KorderObject
 from headroom.dialects.korder.quotalimits import DEFAULT_LIMITS, ceiling_of, multiplier_of
 from headroom.dialects.korder.quotastatus import status_of
+from headroom.dialects.korder.rules import limits
 from headroom.dialects.korder.rules.hours import parse_hours
-from headroom.dialects.korder.rules.limits import (
-    CLUSTER,
-    MAX_DURATION,
-    NAMESPACE_LIST,
-    NAMESPACE_SELECTOR,
-    OBJECT_SELECTOR,
-    SCOPES,
-    Ceiling,
-    QuotaShare,
-    Scope,
-    TimeWindow,
-    spelled,
-)
 from headroom.dialects.korder.rules.quota import KorderQuota
 from headroom.wire.objects.findings import Fields, Findings
 from headroom.wire.objects.metadata import life_of, parent_of
@@ -40,9 +28,9 @@ FINALIZER = "korder.dev/quota-finalizer"  # korder's own controller adds it; it 
 _read_selector = Reader(LABEL_SELECTOR.shape)
 _read_texts = Reader(list[str])
 _USED_BY = {
-    "namespaces": NAMESPACE_LIST,
-    "namespaceSelector": NAMESPACE_SELECTOR,
-    "objectSelector": OBJECT_SELECTOR,
+    "namespaces": limits.NAMESPACE_LIST,
+    "namespaceSelector": limits.NAMESPACE_SELECTOR,
+    "objectSelector": limits.OBJECT_SELECTOR,
 }
 
 
@@ -61,7 +49,7 @@ def _quota(read: KorderObject) -> KorderQuota:
     scope = _scope(spec, notes)
     hard = ceiling_of(spec, "hard", notes.warnings) or DEFAULT_LIMITS
     if hard.longest is None:
-        hard = Ceiling(hard.amounts, DEFAULT_LIMITS.longest)
+        hard = limits.Ceiling(hard.amounts, DEFAULT_LIMITS.longest)
     shares = _shares(spec, notes.warnings)
     _compare(scope, hard, shares, notes.warnings)
     windows = _windows(spec, notes.warnings)
@@ -87,26 +75,26 @@ def _freed(metadata: KorderMetadata) -> tuple[str, ...] | None:
     return tuple(each for each in found if each != FINALIZER)
 
 
-def _scope(spec: Fields, notes: _Notes) -> Scope:
+def _scope(spec: Fields, notes: _Notes) -> limits.Scope:
     scope = spec.part("scope")
     if not scope.given:
         if not spec.has("scope"):
             spec.add("scope", "is missing: say which objects it limits, such as type: Cluster")
-        return Scope()
-    kind = scope.text("type") or CLUSTER
-    if kind not in SCOPES:
-        scope.add("type", f"{kind!r} is not one of {', '.join(SCOPES)}")
-        return Scope()
+        return limits.Scope()
+    kind = scope.text("type") or limits.CLUSTER
+    if kind not in limits.SCOPES:
+        scope.add("type", f"{kind!r} is not one of {', '.join(limits.SCOPES)}")
+        return limits.Scope()
     for name in scope.present(_USED_BY):
         if _USED_BY[name] != kind:
             notes.warnings.add(scope.at(name), f"is ignored with type {kind}")
-    if kind == NAMESPACE_LIST:
-        return Scope(kind, namespaces=_namespaces(scope))
-    if kind == NAMESPACE_SELECTOR:
-        return Scope(kind, selector=_selector(scope, "namespaceSelector"))
-    if kind == OBJECT_SELECTOR:
-        return Scope(kind, selector=_selector(scope, "objectSelector"))
-    return Scope(kind)
+    if kind == limits.NAMESPACE_LIST:
+        return limits.Scope(kind, namespaces=_namespaces(scope))
+    if kind == limits.NAMESPACE_SELECTOR:
+        return limits.Scope(kind, selector=_selector(scope, "namespaceSelector"))
+    if kind == limits.OBJECT_SELECTOR:
+        return limits.Scope(kind, selector=_selector(scope, "objectSelector"))
+    return limits.Scope(kind)
 
 
 def _namespaces(scope: Fields) -> tuple[str, ...]:
@@ -129,7 +117,7 @@ def _selector(scope: Fields, name: str) -> LabelSelector:
     return selector
 
 
-def _windows(spec: Fields, warnings: Findings) -> tuple[TimeWindow, ...]:
+def _windows(spec: Fields, warnings: Findings) -> tuple[limits.TimeWindow, ...]:
     windows = []
     for each in spec.parts("timeWindows"):
         name, schedule = _text(each, "name"), _text(each, "schedule")
@@ -137,35 +125,38 @@ def _windows(spec: Fields, warnings: Findings) -> tuple[TimeWindow, ...]:
         hours = warnings.parse(parse_hours, schedule, each.at("schedule"))
         factor = warnings.parse(multiplier_of, multiplier, each.at("multiplier"))
         if name and hours is not None and factor is not None:
-            windows.append(TimeWindow(name, hours, factor))
+            windows.append(limits.TimeWindow(name, hours, factor))
     return tuple(windows)
 
 
-def _shares(spec: Fields, warnings: Findings) -> tuple[QuotaShare, ...]:
+def _shares(spec: Fields, warnings: Findings) -> tuple[limits.QuotaShare, ...]:
     shares = []
     for each in spec.parts("allocation"):
         namespace = _text(each, "namespace")
-        limits = ceiling_of(each, "limits", warnings)
-        if namespace and limits is not None:
-            shares.append(QuotaShare(namespace, limits))
+        ceiling = ceiling_of(each, "limits", warnings)
+        if namespace and ceiling is not None:
+            shares.append(limits.QuotaShare(namespace, ceiling))
     return tuple(shares)
 
 
 def _compare(
-    scope: Scope, hard: Ceiling, shares: tuple[QuotaShare, ...], warnings: Findings
+    scope: limits.Scope,
+    hard: limits.Ceiling,
+    shares: tuple[limits.QuotaShare, ...],
+    warnings: Findings,
 ) -> None:
     """Report shares that can never be used up, or that apply to no namespace."""
     for index, share in enumerate(shares):
         path = f"spec.allocation[{index}]"
-        if scope.kind == NAMESPACE_LIST and share.namespace not in scope.namespaces:
+        if scope.kind == limits.NAMESPACE_LIST and share.namespace not in scope.namespaces:
             warnings.add(f"{path}.namespace", f"{share.namespace} is not in spec.scope.namespaces")
         for name, amount in sorted(share.ceiling.amounts.items()):
             if amount > hard.amounts.get(name, amount):
-                told, most = spelled(name, amount), spelled(name, hard.amounts[name])
+                told, most = limits.spelled(name, amount), limits.spelled(name, hard.amounts[name])
                 warnings.add(f"{path}.limits[{name}]", f"{told} is more than spec.hard, {most}")
         longest = share.ceiling.longest
         if longest is not None and hard.longest is not None and longest > hard.longest:
-            warnings.add(f"{path}.limits[{MAX_DURATION}]", "is more than spec.hard")
+            warnings.add(f"{path}.limits[{limits.MAX_DURATION}]", "is more than spec.hard")
 
 
 def _text(given: Fields, name: str) -> str | None:

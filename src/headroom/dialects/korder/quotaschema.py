@@ -13,17 +13,7 @@ from headroom.dialects.korder.definitions import definition
 from headroom.dialects.korder.kinds import QUOTAS
 from headroom.dialects.korder.quotalimits import DEFAULT_LIMITS, known_name, limit_of, longest_of
 from headroom.dialects.korder.quotastatus import ceiling_json
-from headroom.dialects.korder.rules.limits import (
-    CLUSTER,
-    MAX_DURATION,
-    NAMESPACE_LIST,
-    NAMESPACE_SELECTOR,
-    OBJECT_SELECTOR,
-    ORDERS,
-    RESERVED,
-    SCOPES,
-    TICKETS,
-)
+from headroom.dialects.korder.rules import limits
 from headroom.dialects.korder.schema import CONDITION
 from headroom.wire.kinds import Json
 from headroom.wire.schema.crd import AGE, column
@@ -67,7 +57,7 @@ TYPES: dict[str, dict[str, Field]] = {
         "allocation": of("[]QuotaAllocation", "The maximum for single namespaces.", maxItems=64),
     },
     "QuotaScope": {
-        "type": of(f"={'|'.join(SCOPES)}", "It cannot be changed.", default=CLUSTER),
+        "type": of(f"={'|'.join(limits.SCOPES)}", "It cannot be changed.", default=limits.CLUSTER),
         "namespaceSelector": of("LabelSelector", "With NamespaceSelector: by namespaces' labels."),
         "namespaces": of(
             "[]string", "With NamespaceList: those of these namespaces.", maxItems=256
@@ -105,11 +95,11 @@ TYPES: dict[str, dict[str, Field]] = {
 }
 
 
-def _readable(limits: Mapping[str, Any]) -> bool:
+def _readable(given: Mapping[str, Any]) -> bool:
     """Whether every limit with a known name can be parsed; unknown names are only reported."""
     try:
-        for name, value in limits.items():
-            if name == MAX_DURATION:
+        for name, value in given.items():
+            if name == limits.MAX_DURATION:
                 longest_of(str(value))
             elif known_name(name):
                 limit_of(name, value)
@@ -121,7 +111,7 @@ def _readable(limits: Mapping[str, Any]) -> bool:
 def _limits(field: str, cel: str) -> SchemaRule:
     return SchemaRule(
         cel,
-        f"only {MAX_DURATION} may be a duration; write a quantity such as 500m, 2 or 1Gi",
+        f"only {limits.MAX_DURATION} may be a duration; write a quantity such as 500m, 2 or 1Gi",
         lambda holder: _readable(holder.get(field) or {}),
         at=field,
     )
@@ -129,7 +119,7 @@ def _limits(field: str, cel: str) -> SchemaRule:
 
 # Parsing an amount is expensive for an API server of 1.33, so a rule checks only these names. The
 # operator checks the others, and the limits of single namespaces, and reports a condition.
-_JUDGED = [ORDERS, TICKETS, *(f"{RESERVED}{name}" for name in COMPARED)]
+_JUDGED = [limits.ORDERS, limits.TICKETS, *(f"{limits.RESERVED}{name}" for name in COMPARED)]
 _HARD = _limits(
     "hard",
     f"!has(self.hard) || {_JUDGED!r}.all(name, !(name in self.hard) || "
@@ -161,13 +151,13 @@ RULES: dict[str, tuple[SchemaRule, ...]] = {
             lambda scope: True,  # Only an update can violate it.
             at="type",
         ),
-        _needs(NAMESPACE_SELECTOR, "namespaceSelector"),
-        _needs(OBJECT_SELECTOR, "objectSelector"),
+        _needs(limits.NAMESPACE_SELECTOR, "namespaceSelector"),
+        _needs(limits.OBJECT_SELECTOR, "objectSelector"),
         SchemaRule(
-            f"self.type != '{NAMESPACE_LIST}' || (has(self.namespaces) && "
+            f"self.type != '{limits.NAMESPACE_LIST}' || (has(self.namespaces) && "
             "size(self.namespaces) > 0 && self.namespaces.all(name, name != ''))",
-            f"namespaces are needed with type {NAMESPACE_LIST}, none of them empty",
-            lambda scope: scope.get("type") != NAMESPACE_LIST or _lists_namespaces(scope),
+            f"namespaces are needed with type {limits.NAMESPACE_LIST}, none of them empty",
+            lambda scope: scope.get("type") != limits.NAMESPACE_LIST or _lists_namespaces(scope),
             at="namespaces",
         ),
     ),

@@ -18,56 +18,51 @@ from headroom.core.holds import Hold
 from headroom.core.names import CLAIM_GATE
 from headroom.core.objects import Pod
 from headroom.ports import Thing
-from headroom.wire.kinds import (
-    AUTOSCALERS,
-    BUDGETS,
-    CSI_NODES,
-    DAEMON_SETS,
-    DEPLOYMENTS,
-    JOBS,
-    REPLICA_SETS,
-    RESOURCE_QUOTAS,
-    STATEFUL_SETS,
-    STORAGE_CLASSES,
-    VOLUME_CLAIMS,
-    VOLUMES,
-    WORKLOADS,
-    Resource,
-)
+from headroom.wire import kinds
 from headroom.wire.objects.workloads import copied_kind
 
-STORAGE = (VOLUME_CLAIMS, VOLUMES, STORAGE_CLASSES)
-ATTACHING = (*STORAGE, CSI_NODES)
-ANNOUNCING = (DEPLOYMENTS, STATEFUL_SETS, REPLICA_SETS, JOBS, AUTOSCALERS)
+STORAGE = (kinds.VOLUME_CLAIMS, kinds.VOLUMES, kinds.STORAGE_CLASSES)
+ATTACHING = (*STORAGE, kinds.CSI_NODES)
+ANNOUNCING = (
+    kinds.DEPLOYMENTS,
+    kinds.STATEFUL_SETS,
+    kinds.REPLICA_SETS,
+    kinds.JOBS,
+    kinds.AUTOSCALERS,
+)
 """The kinds that say beforehand that pods will come."""
 
 
-def needed_kinds(thing: Thing, schedulers: frozenset[str] = frozenset()) -> tuple[Resource, ...]:
+def needed_kinds(
+    thing: Thing, schedulers: frozenset[str] = frozenset()
+) -> tuple[kinds.Resource, ...]:
     """The kinds that have to be seen because of a thing; `schedulers` are names of ours."""
     if isinstance(thing, Pod):
         return ATTACHING if thing.claims and not thing.node and _is_ours(thing, schedulers) else ()
     if isinstance(thing, Hold):
-        return () if thing.allocate_once else (BUDGETS,)
+        return () if thing.allocate_once else (kinds.BUDGETS,)
     if not isinstance(thing, Headroom):
         return ()
     copied = copied_kind(thing)
-    kinds = (copied,) if copied is not None else ()
+    found = (copied,) if copied is not None else ()
     if thing.slot.chunk == NODE_CHUNK:  # A slot for many owners, beside what stands on each node.
-        kinds = (*kinds, BUDGETS, DAEMON_SETS)
+        found = (*found, kinds.BUDGETS, kinds.DAEMON_SETS)
     size = thing.size
     if size.by_load:
-        kinds = (*kinds, RESOURCE_QUOTAS)
+        found = (*found, kinds.RESOURCE_QUOTAS)
     if looks_ahead(thing):
-        kinds = (*kinds, *ANNOUNCING)
+        found = (*found, *ANNOUNCING)
     if size.reads_volumes:
-        kinds = (*kinds, *STORAGE)
-    return kinds
+        found = (*found, *STORAGE)
+    return found
 
 
-def shaping_kinds(things: Iterable[Thing]) -> tuple[Resource, ...]:
+def shaping_kinds(things: Iterable[Thing]) -> tuple[kinds.Resource, ...]:
     """The kinds that say what the slots of these are like, each once."""
     needed = (kind for each in things for kind in needed_kinds(each))
-    return tuple(dict.fromkeys(each for each in needed if each in (*WORKLOADS, AUTOSCALERS)))
+    return tuple(
+        dict.fromkeys(each for each in needed if each in (*kinds.WORKLOADS, kinds.AUTOSCALERS))
+    )
 
 
 def looks_ahead(headroom: Headroom) -> bool:
