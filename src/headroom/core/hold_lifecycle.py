@@ -52,15 +52,16 @@ def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
     if hold.terminal:
         return _over(view, now, policy)
     if hold.deleted is not None:
-        return _ended(view, "Deleted", "it is being deleted", now)
+        return _ended(view, "Deleted", "it is being deleted", now, policy)
     if hold.allocate_once and seated:
         facts = Facts(hold, "Succeeded", "Succeeded", "", view.node, told_use(hold, seated))
-        return HoldDecision(status_of(facts, now, owner_uses(seated)), _drop(view, view.guardians))
+        status = status_of(facts, now, owner_uses(seated))
+        return HoldDecision(status, _drop(view, view.guardians), _read_until(view, now, policy))
     ends = expiry(hold)
     if ends is not None and ends <= now:
-        return _ended(view, "Expired", f"expired at {ends.isoformat()}", now)
+        return _ended(view, "Expired", f"expired at {ends.isoformat()}", now, policy)
     if view.homeless and hold.terms.ends_with_node:
-        return _ended(view, "Expired", f"its node {view.node} is gone", now)
+        return _ended(view, "Expired", f"its node {view.node} is gone", now, policy)
     if view.promised:
         return HoldDecision(hold.status, None, ends)
     if hold.starts is not None and now < hold.starts:
@@ -71,6 +72,13 @@ def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
     return HoldDecision(life.status, sequence, earliest(life.wake_at, ends))
 
 
+def is_given(view: HoldView) -> bool:
+    """Whether its one owner has a hold: then nothing else is asked about its room."""
+    hold = view.hold
+    stands = hold.tenure is None and hold.deleted is None and not hold.problems
+    return stands and hold.allocate_once and any(_seated(pod, view.node) for pod in view.claimants)
+
+
 def _invalid(hold: Hold, users: tuple[Pod, ...], now: datetime) -> HoldStatus:
     """What cannot be read holds nothing new; owners that have their room are not forgotten."""
     message = "; ".join(str(problem) for problem in hold.problems)
@@ -79,12 +87,15 @@ def _invalid(hold: Hold, users: tuple[Pod, ...], now: datetime) -> HoldStatus:
     return status_of(facts, now, owner_uses(users))
 
 
-def _ended(view: HoldView, reason: str, message: str, now: datetime) -> HoldDecision:
+def _ended(
+    view: HoldView, reason: str, message: str, now: datetime, policy: Policy
+) -> HoldDecision:
     """Nothing is held any more; owners that have their room keep it."""
     users = tuple(pod for pod in view.claimants if _seated(pod, view.node) and not pod.finished)
     used = told_use(view.hold, users)
     facts = Facts(view.hold, "Failed", reason, message, view.node, used)
-    return HoldDecision(status_of(facts, now, owner_uses(users)), _given_back(view))
+    status = status_of(facts, now, owner_uses(users))
+    return HoldDecision(status, _given_back(view), _read_until(view, now, policy))
 
 
 def _given_back(view: HoldView) -> Sequence | None:
@@ -93,17 +104,23 @@ def _given_back(view: HoldView) -> Sequence | None:
 
 def _over(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
     """What is left of a hold that has ended: it is there to be read for a while, then it goes."""
-    hold = view.hold
-    kept_for = policy.orphaned_kept_for if view.homeless else policy.ended_kept_for
-    ours = not hold.slot and hold.member is None and hold.tenure is None
-    since = ended_at(hold) if ours else None
-    release = _given_back(view)
-    if since is None or release is not None or hold.deleted is not None:
+    hold, release = view.hold, _given_back(view)
+    until = _read_until(view, ended_at(hold), policy)
+    if until is None or release is not None:
         return HoldDecision(hold.status, release)
-    if now < since + kept_for:
-        return HoldDecision(hold.status, None, since + kept_for)
+    if now < until:
+        return HoldDecision(hold.status, None, until)
     steps = ((DeleteObject(hold.parent),),)
     return HoldDecision(hold.status, Sequence(Work.OBJECT, (hold_subject(hold.parent),), steps))
+
+
+def _read_until(view: HoldView, ended: datetime | None, policy: Policy) -> datetime | None:
+    """How long a hold that has ended is there to be read; None if somebody else decides that."""
+    hold = view.hold
+    ours = not hold.slot and hold.member is None and hold.tenure is None
+    if ended is None or not ours or hold.deleted is not None:
+        return None
+    return ended + (policy.orphaned_kept_for if view.homeless else policy.ended_kept_for)
 
 
 def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy) -> HoldDecision:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import partial
 
+from headroom.core import hold_lifecycle
 from headroom.core.actions import DeletePod
 from headroom.core.allocation import is_short, keeps_rest
 from headroom.core.claims import expiry
@@ -131,19 +132,16 @@ class HoldController:
         limit, permit = limited(view, partial(limit_of, ledger, hold))
         left = Inheritance(leaves_room(ledger, hold, now), *estate_for(ledger, hold, told.standing))
         homeless, memory = node in ledger.gone_nodes, remembering(memory, permit=permit)
-        if hold.is_over:
-            known = replace(view, memory=memory, node=node, inheritance=left, homeless=homeless)
-            return known, told
+        view = replace(view, memory=memory, node=node, inheritance=left, homeless=homeless)
+        if hold.is_over or hold_lifecycle.is_given(view):
+            return (replace(view, obstacles=Obstacles(limit=limit)) if limit else view), told
         on_node, pinned = node_view(ledger, node, now), _is_pinned(hold, told.standing, node)
         memory = remembering(memory, owed_since=on_node.owed_since.get(room.name))
         view = replace(
             view,
-            node=node,
             kept=kept_room(on_node, room, pinned, told.due, ledger.policy, now),
             obstacles=self._obstacles(view, told, node, limit, memory, now),
-            inheritance=left,
             rest=rest_on(ledger, hold, memory.preempted_on, told.standing),
-            homeless=homeless,
             overbooked=overbooked_around(ledger, hold, told.standing),
             left=hold.tenure.left_over(hold, ledger.pods) if hold.tenure is not None else None,
             memory=memory,

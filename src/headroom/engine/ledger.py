@@ -267,10 +267,10 @@ class Ledger:
         moves_in = hold is not None and bool(hold.next_to) and keeps(hold, pod)
         return self.policy.door(pod, moves_in)
 
-    def touch_hold(self, parent: str, by_owner: bool = False) -> None:
-        """Look at a hold, if it is there; for the sake of an owner only if it is not over."""
+    def touch_hold(self, parent: str, guardian: bool = False) -> None:
+        """Look at a hold, if it is there; one that is over only for the sake of a guardian."""
         hold = self.holds.get(parent)
-        if hold is not None and not (by_owner and hold.is_over):
+        if hold is not None and (guardian or not hold.is_over):
             self.agenda.touch(hold_subject(hold.parent))
 
     def room_freed(self, node: str) -> None:

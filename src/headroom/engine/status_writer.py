@@ -93,7 +93,8 @@ class StatusChange:
     """A status that an object should show, and the one that it is believed to show.
 
     `tells` gives the events from the status that was last told to this one. `news`: people wait for
-    it. `coalesced` is how long the next write waits for others to join it.
+    it. `coalesced` is how long the next write waits for others to join it. `final`: nothing is to
+    be decided when it is written.
     """
 
     write: WriteStatus
@@ -101,6 +102,7 @@ class StatusChange:
     tells: Callable[[Any], Iterable[Tell]]
     news: bool
     coalesced: timedelta = AT_ONCE
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +190,16 @@ class StatusWriter:
         def tells(told: HoldStatus) -> Iterable[Tell]:
             return hold_tellings(replace(hold, status=told), status, owners, now)
 
-        write = WriteHoldStatus(hold.parent, "", status)
-        news = _is_news(hold.status, status)
-        sequences = tuple(self.write(StatusChange(write, hold.status, tells, news), now))
+        if status == hold.status:
+            self._settle(status_subject(hold.parent), hold.parent.uid, now)
+            return
+        write, known = WriteHoldStatus(hold.parent, "", status), replace(hold, status=status)
+        change = StatusChange(
+            write, hold.status, tells, _is_news(hold.status, status), final=known.is_over
+        )
+        sequences = tuple(self.write(change, now))
         if sequences:
-            self._ledger.holds[hold.parent.identity] = replace(hold, status=status)
+            self._ledger.holds[hold.parent.identity] = known
         yield from sequences
 
     def publish_headroom(
@@ -223,13 +230,10 @@ class StatusWriter:
     def write(self, change: StatusChange, now: datetime) -> Iterator[Sequence]:
         """Write a status that differs, unless it has to wait: then its object is decided later."""
         subject, status = subject_of(change.write), change.write.status
-        known = self._record(subject, change.write.parent.uid)
-        if known.done is not None and known.trusted(now):  # An earlier timer brought us here.
-            self._agenda.later(_decided_as(subject), known.done + TRUST_OWN_WRITE)
         if status == change.before:
-            self._unsettled.pop(subject, None)
-            self._withdraw(subject)
+            self._settle(subject, change.write.parent.uid, now)
             return
+        known = self._trust(subject, change.write.parent.uid, now)
         self._unsettled[subject] = None
         if self._agenda.busy(subject) or self._agenda.resting(subject, now):
             return  # The agenda brings it back.
@@ -243,15 +247,30 @@ class StatusWriter:
             not_before=now + change.coalesced,
             rate=known.rate.taken(now),
         )
+        if change.final:
+            del self._unsettled[subject]
         yield Sequence(Work.STATUS, (subject,), ((change.write,),))
         for tell in change.tells(change.before if known.told is None else known.told):
             yield telling(tell)
 
+    def _settle(self, subject: Subject, uid: str, now: datetime) -> None:
+        """An object shows what it should, as far as we know."""
+        self._trust(subject, uid, now)
+        self._unsettled.pop(subject, None)
+        self._withdraw(subject)
+
+    def _trust(self, subject: Subject, uid: str, now: datetime) -> _Record:
+        """What is known of an object; while its status is not shown, it is looked at in time."""
+        known = self._record(subject, uid)
+        if known.done is not None and known.trusted(now):  # An earlier timer brought us here.
+            self._agenda.later(_decided_as(subject), known.done + TRUST_OWN_WRITE)
+        return known
+
     def is_due(self, subject: Subject, now: datetime) -> bool:
         """Whether a hold is decided for the sake of its status.
 
-        It is once after each write, and as long as its status waits, was refused, or was not shown
-        in time.
+        It is once after each write that is not final, and as long as its status waits, was refused,
+        or was not shown in time.
         """
         known = self._records.get(subject, _Record(""))
         lost = known.written is not None and not known.trusted(now)

@@ -147,16 +147,18 @@ def _leave(ledger: Ledger, old: Pod) -> None:
 
 def _touch(ledger: Ledger, pod: Pod) -> None:
     """Put on the agenda whom a change of this pod concerns."""
-    agenda, claim, is_ours = ledger.agenda, claim_of(pod), ROLE_LABEL in pod.labels
-    if is_ours:
+    agenda, waiting = ledger.agenda, ledger.waiting
+    claim, role = claim_of(pod), pod.labels.get(ROLE_LABEL)
+    if role is not None:
         claims = claims_on(pod)
         for line in claims:
-            agenda.touch(pod_subject(line.owner))
+            if line.owner in waiting:  # One that has its node keeps it without the latch.
+                agenda.touch(pod_subject(line.owner))
         for parent in (kept_for(pod), *(line.parent for line in claims)):
-            ledger.touch_hold(parent)
+            ledger.touch_hold(parent, role == ROLE_GUARDIAN)
     if claim is not None:
-        ledger.touch_hold(claim[0], by_owner=True)
-    if is_ours or claim is not None or pod.key in ledger.waiting:
+        ledger.touch_hold(claim[0])
+    if role is not None or claim is not None or pod.key in waiting:
         agenda.touch(pod_subject(pod.key))
     for latch in ledger.index.of(By.LATCH_OF_OWNER, pod.key):
         agenda.touch(pod_subject(latch))
