@@ -144,28 +144,37 @@ def hold_entries(
     return tuple(found)
 
 
-def work_entries(sequence: Sequence) -> Iterator[tuple[Subject, tuple[Entry, ...]]]:
+def work_entries(sequence: Sequence) -> list[tuple[Subject, tuple[Entry, ...]]]:
     """What a sequence is about to do, by whom it concerns: others count it while it is written."""
+    found: list[tuple[Subject, tuple[Entry, ...]]] = []
     for create in guardians_made(sequence):
         subject = hold_subject(create.hold.parent)
         if create.bound:
-            yield subject, (Entry(By.BINDING, create.node, create.requests),)
+            found.append((subject, (Entry(By.BINDING, create.node, create.requests),)))
         elif not create.gated:
-            yield subject, (Entry(By.MAKING, pin_of(create)),)
-    if sequence.work in (Work.DOOR1, Work.DOOR1_SLOW):
-        expected = Entry(By.EXPECTED, sequence.subjects[0].identity)
-        yield sequence.subjects[0], (expected, Entry(By.HANDOVER))
-    elif sequence.work in LAUNCHED_WORK:
-        yield sequence.subjects[0], (Entry(By.HANDOVER),)
-    elif sequence.work is Work.TAKE_BACK:
-        yield sequence.subjects[1], (Entry(By.TAKE_BACK, sequence.subjects[0].identity),)
+            found.append((subject, (Entry(By.MAKING, pin_of(create)),)))
+    work, subjects = sequence.work, sequence.subjects
+    if work in (Work.DOOR1, Work.DOOR1_SLOW):
+        expected = Entry(By.EXPECTED, subjects[0].identity)
+        found.append((subjects[0], (expected, Entry(By.HANDOVER))))
+    elif work in LAUNCHED_WORK:
+        found.append((subjects[0], (Entry(By.HANDOVER),)))
+    elif work is Work.TAKE_BACK:
+        found.append((subjects[1], (Entry(By.TAKE_BACK, subjects[0].identity),)))
+    return found
 
 
-def guardians_made(sequence: Sequence | None) -> Iterator[CreateGuardian]:
+def guardians_made(sequence: Sequence) -> list[CreateGuardian]:
     """The guardians that a sequence creates."""
-    steps = sequence.steps if sequence is not None else ()
-    actions = (action for step in steps for action in step)
-    return (action for action in actions if isinstance(action, CreateGuardian))
+    return [action for action in sequence.actions if isinstance(action, CreateGuardian)]
+
+
+def guardian_to_place(sequence: Sequence) -> CreateGuardian | None:
+    """The guardian that a sequence creates for kube-scheduler to place, if it creates one."""
+    for create in guardians_made(sequence):
+        if not create.bound and not create.gated:
+            return create
+    return None
 
 
 def pin_of(create: CreateGuardian) -> str:
@@ -258,10 +267,9 @@ def _is_pending(pod: Pod) -> bool:
     )
 
 
-def _lookups(pod: Pod) -> Iterator[Entry]:
-    for key in pod_keys(pod):
-        yield Entry(By.OWNER, (EVERYWHERE, key))
-        yield Entry(By.OWNER, (pod.key.namespace, key))
+def _lookups(pod: Pod) -> list[Entry]:
+    places = (EVERYWHERE, pod.key.namespace)
+    return [Entry(By.OWNER, (place, key)) for key in pod_keys(pod) for place in places]
 
 
 def _guardian(pod: Pod) -> Iterator[Entry]:
@@ -279,9 +287,10 @@ def _guardian(pod: Pod) -> Iterator[Entry]:
         yield Entry(By.SLOT_GUARDIAN_IN, whole.partition("/")[2].partition("/")[0])
 
 
-def _latch(pod: Pod) -> Iterator[Entry]:
-    yield Entry(By.LATCH)
-    for owner in dict.fromkeys(line.owner for line in claims_on(pod)):
-        yield Entry(By.LATCH_OF_OWNER, owner)
-    for parent in parents_on(pod):
-        yield Entry(By.LATCH_OF_HOLD, parent)
+def _latch(pod: Pod) -> list[Entry]:
+    owners = dict.fromkeys([line.owner for line in claims_on(pod)])
+    return [
+        Entry(By.LATCH),
+        *[Entry(By.LATCH_OF_OWNER, owner) for owner in owners],
+        *[Entry(By.LATCH_OF_HOLD, parent) for parent in parents_on(pod)],
+    ]

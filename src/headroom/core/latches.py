@@ -114,7 +114,7 @@ def told_by(hold: Hold, latches: Iterable[Pod]) -> frozenset[str]:
 
 def parents_on(latch: Pod) -> tuple[str, ...]:
     """The holds that a latch was made for, each once."""
-    claimed = (claim.parent for claim in claims_on(latch))
+    claimed = [claim.parent for claim in claims_on(latch)]
     return tuple(dict.fromkeys((kept_for(latch), *claimed)))
 
 

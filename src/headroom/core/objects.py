@@ -274,6 +274,11 @@ class Pod:
         """Whether kube-scheduler counts this pod on its node."""
         return bool(self.node) and not self.finished
 
+    @property
+    def counts_on(self) -> str:
+        """The node on which kube-scheduler counts this pod: its own, or where it is nominated."""
+        return "" if self.finished else self.node or self.nominated
+
 
 @dataclass(frozen=True, slots=True)
 class Node:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
+from itertools import chain
 
 from headroom.core.actions import Action, MarkUnschedulable, Tell
 from headroom.core.subjects import Subject
@@ -79,7 +80,7 @@ class Sequence:
     @property
     def actions(self) -> tuple[Action, ...]:
         """All that it does, in order."""
-        return tuple(action for step in self.steps for action in step)
+        return tuple(chain.from_iterable(self.steps))
 
 
 def telling(*news: Tell | MarkUnschedulable) -> Sequence:

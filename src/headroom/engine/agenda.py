@@ -42,8 +42,12 @@ class Agenda:
 
     def touch(self, subject: Subject) -> None:
         """Look at this subject in the next plan, or when its turn comes."""
-        topics = self._due.setdefault(subject.namespace, OrderedDict())
-        queue = topics.setdefault(subject.topic, OrderedDict())
+        topics = self._due.get(subject.namespace)
+        if topics is None:
+            topics = self._due[subject.namespace] = OrderedDict()
+        queue = topics.get(subject.topic)
+        if queue is None:
+            queue = topics[subject.topic] = OrderedDict()
         if subject not in queue:
             self._number += 1
             self._count += 1

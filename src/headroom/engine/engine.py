@@ -155,7 +155,7 @@ class Engine:
         planned: list[Sequence] = []
         if not self.ledger.began:
             self._begin(now)
-        looks = MOST_LOOKS
+        looks, rests = MOST_LOOKS, self.quarantine.rests
         due = self._due(now, looks)
         for _ in range(MOST_ROUNDS):  # One decision may call for another; most do not.
             looks -= len(due)
@@ -163,9 +163,7 @@ class Engine:
             for subject in left:
                 if self._agenda.busy(subject):
                     self._agenda.touch(subject)  # Taken up earlier in this very plan.
-                elif self.quarantine.resting(subject, now):
-                    self.quarantine.postpone(subject)
-                else:
+                elif subject not in rests or not self.quarantine.postpones(subject, now):
                     self._take_up(subject, now, planned)
                 if len(planned) >= MOST_AT_ONCE:
                     break
@@ -191,14 +189,13 @@ class Engine:
         decide = self._controllers.get(subject.topic)  # Of some only the writes are in order.
         decided = self._started(decide, subject, now) if decide is not None else ()
         if self.quarantine.attempt("decide", subject, now, planned.extend, decided):
-            self.quarantine.succeeded(subject)
+            self.quarantine.rests.pop(subject, None)
 
     def _launch(self, now: datetime, planned: list[Sequence]) -> None:
         for node in tuple(self.ledger.parked_by.all(By.PARKED)):
             subject = node_subject(node)
             launched = self._started(handover_queue.launch, self.ledger, node)
-            if self.quarantine.resting(subject, now):
-                self.quarantine.postpone(subject)
+            if self.quarantine.postpones(subject, now):
                 continue
             if not self.quarantine.attempt("decide", subject, now, planned.extend, launched):
                 handover_queue.drop(self.ledger, node, now)
@@ -302,12 +299,12 @@ class Engine:
         attempt = self.quarantine.attempt
         attempt("finish", partial(_whose, sequence), now, self._ended, sequence, completed)
         self._agenda.finish(sequence.subjects)
-        latches = latches_made(sequence)  # One left from before may be in the way: no pause.
+        went_well = completed and sequence.work is not Work.TAKE_BACK
         for subject in sequence.subjects:
             if completed and sequence.work is Work.DOOR1_SLOW and subject.topic is Topic.POD:
                 continue  # Only half of a handover: the pauses of the other half stay as long.
-            if (completed and sequence.work is not Work.TAKE_BACK) or subject in latches:
-                self._agenda.succeeded(subject)
+            if went_well or subject in latches_made(sequence):
+                self._agenda.succeeded(subject)  # A latch from before may be in the way: no pause.
             elif subject.topic is Topic.POD:
                 pod = self.ledger.pods.get(subject.key)  # One that is gone needs no pause.
                 if pod is not None and not is_taken_back(self.ledger, sequence, pod):
@@ -320,7 +317,6 @@ class Engine:
         if not completed:
             give_up(self.ledger, sequence)
         note_ended(self.ledger, sequence, completed)
-        self._keeper.ended(sequence)
 
     def _started(
         self, decide: Callable[P, Iterable[Sequence]], *args: P.args, **kwargs: P.kwargs
@@ -329,7 +325,6 @@ class Engine:
         for sequence in decide(*args, **kwargs):
             self._agenda.start(sequence.subjects)
             begin(self.ledger, sequence)
-            self._keeper.begun(sequence)
             yield sequence
 
     def _decide_hold(self, subject: Subject, now: datetime) -> Iterable[Sequence]:

@@ -54,7 +54,6 @@ from headroom.engine.pending_guardians import may_make
 from headroom.engine.renewals import renewal_of
 from headroom.engine.status_writer import StatusWriter
 
-GATE_WORK = (Work.DOOR1, Work.DOOR1_FINISH)
 QUIET_START = timedelta(seconds=2)  # Most holds are Available by then: one write instead of two.
 
 
@@ -211,28 +210,6 @@ class HoldController:
         never = bool(hold.slot) and headroom is not None and headroom.refill == NEVER
         return never and bool(self._ledger.claimants_of(hold, lodgers=True))
 
-    def ended(self, sequence: Sequence) -> None:
-        """A sequence has ended, well or not."""
-        create = hold_decision.guardian_to_place(sequence)
-        if create is not None:
-            guardian_pace.ended(self._ledger, create.hold)
-
-    def begun(self, sequence: Sequence) -> None:
-        """A sequence begins; that a guardian goes which we take away ourselves is no loss.
-
-        Noted now: the watch may show that it is gone before the API server answers us.
-        """
-        ledger = self._ledger
-        for action in sequence.actions:
-            gone = ledger.pods.get(action.key) if isinstance(action, DeletePod) else None
-            parent = kept_for(gone) if gone is not None and _stood(gone) else ""
-            if gone is not None and parent in ledger.holds:
-                gives_way = sequence.work in GATE_WORK and _waits(gone)
-                ledger.memory[parent] = guardian_deleted(ledger.memory[parent], gives_way)
-        create = hold_decision.guardian_to_place(sequence)
-        if create is not None:
-            guardian_pace.begun(ledger, create.hold)
-
     def _publish(self, view: HoldView, status: HoldStatus, now: datetime) -> Iterator[Sequence]:
         hold = view.hold
         if hold.slot:
@@ -269,16 +246,6 @@ class HoldController:
             ledger.shelve(hold, left_beside(ledger, hold))
         else:
             ledger.shelve(hold, guardian.requests)
-
-
-def _stood(pod: Pod) -> bool:
-    """Whether a pod is a guardian that nobody had ended before."""
-    return pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN and pod.deleted is None
-
-
-def _waits(pod: Pod) -> bool:
-    """Whether a pod is a guardian that waits for room."""
-    return pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN and not pod.node
 
 
 def _is_pinned(hold: Hold, guardian: Pod | None, node: str) -> bool:

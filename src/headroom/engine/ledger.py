@@ -109,8 +109,8 @@ class Ledger:
 
     def guardians_of(self, hold: Hold) -> tuple[Pod, ...]:
         """The pods that keep a hold's room: ours by name and by owner, not by label alone."""
-        said = self.having(By.GUARDIAN, hold.parent.identity)
-        return tuple(pod for pod in said if keeps(hold, pod))
+        keys = self.index.of(By.GUARDIAN, hold.parent.identity)
+        return tuple([pod for key in keys if keeps(hold, pod := self.pods[key])])
 
     def guardian_of(self, hold: Hold) -> Pod | None:
         """The healthy guardian of a hold, if it has one: of two, the one that has a node."""
@@ -138,9 +138,11 @@ class Ledger:
             return True
         if self.awaited(hold, owners):
             return True
-        latches = self.having(By.LATCH_OF_HOLD, parent)
-        lines = (line for latch in latches for line in self.awaited_by(latch))
-        return any(line.parent == parent for line in lines)
+        return any(
+            line.parent == parent
+            for latch in self.having(By.LATCH_OF_HOLD, parent)
+            for line in self.awaited_by(latch)
+        )
 
     def awaited(self, hold: Hold, owners: Iterable[Pod] | None = None) -> bool:
         """Whether an owner that carries a claim on a hold has no node yet."""
@@ -151,8 +153,8 @@ class Ledger:
 
     def latches_of(self, hold: Hold) -> tuple[Pod, ...]:
         """Latches that keep room for this hold itself, not for an owner on its way."""
-        pods = self.having(By.LATCH_OF_HOLD, hold.parent.identity)
-        return tuple(pod for pod in pods if not any(self.awaited_by(pod)))
+        keys = self.index.of(By.LATCH_OF_HOLD, hold.parent.identity)
+        return tuple([pod for key in keys if not any(self.awaited_by(pod := self.pods[key]))])
 
     def bound_by_us(self, pod: Pod) -> bool:
         """Whether it is we who give a pod its node, once it claims: at the second door."""

@@ -19,12 +19,23 @@ if TYPE_CHECKING:
     from headroom.engine.ledger import Ledger
 
 
+_CONCERNED = frozenset(  # whose end concerns somebody
+    (By.ARRIVING, By.GUARDIAN, By.SLOT_GUARDIAN, By.RELEASED, By.PENDING, By.PREEMPTING)
+)
+
+
 def file_pod(ledger: Ledger, pod: Pod, gone: bool = False) -> tuple[Entry, ...]:
     """Give a pod its entries in the index, and touch whom a change of them concerns."""
     agenda, role = ledger.agenda, pod.labels.get(ROLE_LABEL)
-    entries = () if gone else _entries(ledger, pod, role)
+    entries: tuple[Entry, ...] = ()
+    if not gone:
+        waits = role != ROLE_GUARDIAN and bool(pod.growth or (not pod.node and ledger.door(pod)))
+        reusable = role == ROLE_LATCH and ledger.latch_memory[pod.uid].reusable
+        memory = ledger.pod_memory.get(pod.uid, NOTHING)
+        entries = pod_entries(pod, waits, ledger.policy.namespace, memory, reusable)
     lost, got = ledger.index.put(pod.key, entries)
-    note_load(ledger, pod, gone)
+    if ledger.slots.headrooms:
+        note_load(ledger, pod, gone)
     for by, value, _ in got:
         if by is By.PENDING and ledger.slots.headrooms:  # Only slots make room for a burst.
             agenda.touch(BURST)
@@ -33,7 +44,8 @@ def file_pod(ledger: Ledger, pod: Pod, gone: bool = False) -> tuple[Entry, ...]:
         elif by is By.RIVAL and len(ledger.index.of(By.RIVAL, value)) == 1:
             look_everywhere(ledger)
     for entry in lost:
-        _ended(ledger, pod, entry)
+        if entry.by in _CONCERNED:
+            _ended(ledger, pod, entry)
     if lost and By.RIVAL in {entry.by for entry in lost} - {entry.by for entry in got}:
         usable = (node for node, memory in ledger.node_memory.items() if memory.fitting)
         for node in (*ledger.index.all(By.FENCE), *usable):
@@ -41,13 +53,6 @@ def file_pod(ledger: Ledger, pod: Pod, gone: bool = False) -> tuple[Entry, ...]:
     if role == ROLE_GUARDIAN and entries:
         count_usage(ledger, kept_for(pod))
     return entries
-
-
-def _entries(ledger: Ledger, pod: Pod, role: str | None) -> tuple[Entry, ...]:
-    waits = role != ROLE_GUARDIAN and bool(pod.growth or (not pod.node and ledger.door(pod)))
-    reusable = role == ROLE_LATCH and ledger.latch_memory[pod.uid].reusable
-    memory = ledger.pod_memory.get(pod.uid, NOTHING)
-    return pod_entries(pod, waits, ledger.policy.namespace, memory, reusable)
 
 
 def _ended(ledger: Ledger, pod: Pod, entry: Entry) -> None:

@@ -41,25 +41,25 @@ def see_pod(ledger: Ledger, pod: Pod, now: datetime) -> bool:
         known = with_volumes(known, ledger.storage)
     old, before = ledger.pods.get(key), ledger.index.entries(key)
     same = old is not None and not _differs(old, known)
-    if same and known.node and ROLE_LABEL not in known.labels and key not in ledger.waiting:
+    waited = bool(before) and key in ledger.waiting
+    if same and known.node and role is None and not waited:
         ledger.pods[key] = known
         ledger.state.add_pod(known)
         return bool(before)
     if same and old == known:
         return True
     if old is not None:
-        _leave(ledger, old)
+        _leave(ledger, old, waited)
         if old.uid != known.uid:
             ledger.pod_memory.pop(old.uid, None)
     ledger.pods[key] = known
     _count(ledger, old, known)
     entries = file_pod(ledger, known)
-    named = key in ledger.index.all(By.LATCH_OF_OWNER)
-    ours = bool(entries or before) or named or ROLE_LABEL in known.labels
+    ours = bool(entries or before or role or key in ledger.index.all(By.LATCH_OF_OWNER))
     if ours:
         _remember(ledger, known, now)
-    counts_on, counted_on = _counted_on(known), _counted_on(old)
-    if not same or key in ledger.latches:
+    counts_on, counted_on = known.counts_on, old.counts_on if old is not None else ""
+    if not same or (role == ROLE_LATCH and key in ledger.latches):
         if ours:
             _touch(ledger, known)
         if counts_on:
@@ -82,7 +82,7 @@ def lose_pod(ledger: Ledger, key: Key, uid: str) -> None:
     ledger.latch_memory.pop(uid, None)
     if old is None or (uid and old.uid != uid):
         return
-    _leave(ledger, old)
+    _leave(ledger, old, key in ledger.waiting)
     ledger.state.remove_pod(key)
     ledger.state.unnominate(key)
     ledger.state.unexpect(key)
@@ -95,7 +95,7 @@ def lose_pod(ledger: Ledger, key: Key, uid: str) -> None:
         for parent in parents_on(latch):
             ledger.touch_hold(parent)
     ledger.agenda.forget(pod_subject(key))
-    if node := _counted_on(old):
+    if node := old.counts_on:
         ledger.room_freed(node)
 
 
@@ -104,11 +104,6 @@ def _differs(old: Pod, new: Pod) -> bool:
     if old.phase != new.phase and old.finished != new.finished:
         return True
     return _without_heartbeat(old) != _without_heartbeat(new)
-
-
-def _counted_on(pod: Pod | None) -> str:
-    """The node on which kube-scheduler counts a pod: its own, or the one it is nominated to."""
-    return "" if pod is None or pod.finished else pod.node or pod.nominated
 
 
 def _count(ledger: Ledger, old: Pod | None, pod: Pod) -> None:
@@ -129,19 +124,20 @@ def _remember(ledger: Ledger, pod: Pod, now: datetime) -> None:
     memory, waits = ledger.pod_memory[pod.uid], pod.key in ledger.waiting
     if waits != (memory.since is not None):
         ledger.pod_memory[pod.uid] = replace(memory, since=now if waits else None)
-    guards = pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN and pod.occupies_node
-    hold = ledger.holds.get(kept_for(pod)) if guards else None
+    if pod.labels.get(ROLE_LABEL) != ROLE_GUARDIAN or not pod.occupies_node:
+        return
+    hold = ledger.holds.get(kept_for(pod))
     if hold is not None and keeps(hold, pod):
         kept = ledger.memory[hold.parent.identity]
         ledger.memory[hold.parent.identity] = replace(kept, node=pod.node)
 
 
-def _leave(ledger: Ledger, old: Pod) -> None:
+def _leave(ledger: Ledger, old: Pod, waited: bool) -> None:
     """A pod is no longer as it was: a latch is decided anew, an owner waits anew."""
     memory = ledger.latch_memory.get(old.uid)
     if memory is not None and (memory.reusable or memory.dismissed):
         ledger.latch_memory[old.uid] = replace(memory, reusable=False, dismissed=False)
-    if old.key in ledger.waiting:
+    if waited:
         ledger.agenda.stop_waiting(pod_subject(old.key), ANY_ROOM)
 
 
