@@ -72,11 +72,13 @@ def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
     return HoldDecision(life.status, sequence, earliest(life.wake_at, ends))
 
 
-def is_given(view: HoldView) -> bool:
-    """Whether its one owner has a hold: then nothing else is asked about its room."""
-    hold = view.hold
-    stands = hold.tenure is None and hold.deleted is None and not hold.problems
-    return stands and hold.allocate_once and any(_seated(pod, view.node) for pod in view.claimants)
+def asks_no_room(view: HoldView) -> bool:
+    """Whether nothing is asked about the room of a hold: its one owner has it, or is on its way."""
+    hold, owners = view.hold, view.claimants
+    if hold.tenure is not None or hold.deleted is not None or hold.problems:
+        return False
+    on_its_way = view.promised and bool(owners) and not hold.group
+    return hold.allocate_once and (on_its_way or any(_seated(pod, view.node) for pod in owners))
 
 
 def _invalid(hold: Hold, users: tuple[Pod, ...], now: datetime) -> HoldStatus:

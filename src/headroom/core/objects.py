@@ -154,7 +154,7 @@ class Placement:
     """Where a pod may go: everything of its spec that speaks about nodes and neighbours.
 
     Shared between pods of one workload (the decoder interns it), and hashable, so that work done
-    for one pod of a shape serves the next.
+    for one pod of a shape serves the next. Its hash is calculated once.
     """
 
     node_selector: tuple[tuple[str, str], ...] = ()
@@ -164,6 +164,16 @@ class Placement:
     spread: tuple[TopologySpread, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
     ports: tuple[HostPort, ...] = ()
+    hashed: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        spread, ports = self.spread, self.ports
+        terms = (self.node_affinity, self.pod_affinity, self.pod_anti_affinity, spread)
+        hashed = hash((self.node_selector, terms, self.tolerations, ports))
+        object.__setattr__(self, "hashed", hashed)
+
+    def __hash__(self) -> int:
+        return self.hashed
 
 
 ANYWHERE = Placement()

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from headroom.core import hold_lifecycle
-from headroom.core.actions import DeletePod
 from headroom.core.allocation import is_short, keeps_rest
 from headroom.core.claims import expiry
 from headroom.core.derived_names import forget_names
@@ -20,7 +19,6 @@ from headroom.core.hold_state.limited import has_room, limited, wants_no_room
 from headroom.core.hold_state.memory import (
     HoldMemory,
     by_our_clock,
-    guardian_deleted,
     guardian_made,
     remembering,
 )
@@ -31,11 +29,9 @@ from headroom.core.hold_state.view import (
     Obstacles,
 )
 from headroom.core.holds import Hold, HoldStatus
-from headroom.core.latches import kept_for
-from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.node.kept_room import kept_room
 from headroom.core.objects import Pod
-from headroom.core.plan import Sequence, Work, latest
+from headroom.core.plan import Sequence, latest
 from headroom.core.renewal import Guardians, told_apart
 from headroom.core.subjects import hold_subject, pod_subject
 from headroom.engine import quotas
@@ -132,8 +128,9 @@ class HoldController:
         left = Inheritance(leaves_room(ledger, hold, now), *estate_for(ledger, hold, told.standing))
         homeless, memory = node in ledger.gone_nodes, remembering(memory, permit=permit)
         view = replace(view, memory=memory, node=node, inheritance=left, homeless=homeless)
-        if hold.is_over or hold_lifecycle.is_given(view):
-            return (replace(view, obstacles=Obstacles(limit=limit)) if limit else view), told
+        if hold.is_over or (not told.due and hold_lifecycle.asks_no_room(view)):
+            beyond = overbooked_around(ledger, hold, told.standing)
+            return replace(view, obstacles=Obstacles(limit=limit), overbooked=beyond), told
         on_node, pinned = node_view(ledger, node, now), _is_pinned(hold, told.standing, node)
         memory = remembering(memory, owed_since=on_node.owed_since.get(room.name))
         view = replace(

@@ -11,14 +11,13 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from headroom.core import hold_lifecycle
-from headroom.core.actions import CreateGuardian
 from headroom.core.fast_replace import replace
 from headroom.core.hold_state.memory import HoldMemory, guardian_missing, remembering, way_pause
 from headroom.core.hold_state.view import HoldDecision, HoldView, RenewalView
 from headroom.core.holds import Hold
 from headroom.core.index_entries import guardian_to_place, pin_of
 from headroom.core.objects import Pod
-from headroom.core.plan import Sequence, earliest
+from headroom.core.plan import earliest
 from headroom.core.policy import Policy
 from headroom.core.renewal import Guardians, told_apart
 from headroom.core.resources import EMPTY
