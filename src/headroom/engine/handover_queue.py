@@ -18,6 +18,7 @@ from headroom.core.doors.next_handover import (
     ParkedClaim,
     Pause,
     left_for_others,
+    may_start,
     next_handover,
 )
 from headroom.core.fast_replace import replace
@@ -57,8 +58,8 @@ def park(ledger: Ledger, pod: Pod, offer: Offer) -> None:
 
 def launch(ledger: Ledger, node: str) -> Iterator[Sequence]:
     """Start what may start on a node."""
-    many = len(ledger.work.of(By.HANDOVER)) >= ledger.policy.handovers_at_once
-    if many or ledger.agenda.busy(node_subject(node)):
+    busy, in_progress = ledger.agenda.busy(node_subject(node)), len(ledger.work.of(By.HANDOVER))
+    if not may_start(busy, in_progress, ledger.policy):
         return
     queue = node_queue(ledger, node)
     chosen, sequence = next_handover(queue), None

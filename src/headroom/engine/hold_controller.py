@@ -11,6 +11,8 @@ from headroom.core.allocation import is_short, keeps_rest
 from headroom.core.claims import expiry
 from headroom.core.derived_names import forget_names
 from headroom.core.eviction.preallocation import needs_place
+from headroom.core.eviction.preempted import rest
+from headroom.core.eviction.reclaim import reclaim
 from headroom.core.fast_replace import replace
 from headroom.core.headrooms.headrooms import NEVER
 from headroom.core.hold_state import decision as hold_decision
@@ -36,7 +38,7 @@ from headroom.core.renewal import Guardians, told_apart
 from headroom.core.subjects import hold_subject, pod_subject
 from headroom.engine import quotas
 from headroom.engine.doors.released import ahead_of
-from headroom.engine.evictions import place_for, reclaim_of, rest_on
+from headroom.engine.evictions import place_for, preempted_view, reclaim_view
 from headroom.engine.freeze import hold_room, node_view
 from headroom.engine.handover_queue import left_beside
 from headroom.engine.headrooms import creation_limits, guardian_pace
@@ -119,7 +121,9 @@ class HoldController:
             latches=room.latches,
             needs_place=unplaced,
             awaited=place_for(ledger, hold) if unplaced else None,
-            reclaim=reclaim_of(ledger, hold, before.reclaims),
+            reclaim=reclaim(
+                hold, partial(reclaim_view, ledger, hold, before.reclaims), ledger.policy
+            ),
             memory=before,
         )
         memory = hold_decision.observed(view, told, ledger.policy, now)
@@ -137,7 +141,9 @@ class HoldController:
             view,
             kept=kept_room(on_node, room, pinned, told.due, ledger.policy, now),
             obstacles=self._obstacles(view, told, node, limit, memory, now),
-            rest=rest_on(ledger, hold, memory.preempted_on, told.standing),
+            rest=rest(
+                hold, told.standing, partial(preempted_view, ledger, hold, memory.preempted_on)
+            ),
             overbooked=overbooked_around(ledger, hold, told.standing),
             left=hold.tenure.left_over(hold, ledger.pods) if hold.tenure is not None else None,
             memory=memory,

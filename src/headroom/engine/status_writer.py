@@ -40,6 +40,7 @@ from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Parent, Pod
 from headroom.core.plan import Sequence, Work, telling
 from headroom.core.quotas.quota import Quota
+from headroom.core.statuses import ENDED
 from headroom.core.statuses import tellings as hold_tellings
 from headroom.core.subjects import Subject, Topic, headroom_subject, hold_subject
 from headroom.core.waits.rates import Rate
@@ -73,10 +74,6 @@ def quota_subject(parent: Parent) -> Subject:
     return Subject(Topic.QUOTA, parent.name)
 
 
-def statuses_subject(namespace: str) -> Subject:
-    return Subject(Topic.STATUSES, namespace)
-
-
 def subject_of(write: WriteStatus) -> Subject:
     """The subject of a status write, by the kind of its object."""
     match write:
@@ -93,9 +90,8 @@ class StatusChange:
     """A status that an object should show, and the one that it is believed to show.
 
     `tells` gives the events from the status that was last told to this one. `news`: people wait for
-    it. `coalesced` is how long the next write waits for others to join it. `final`: nothing is to
-    be decided when it is written.
-    """
+    it. `coalesced` is how long the next write waits for others to join it. After a `final` one
+    nothing is decided."""
 
     write: WriteStatus
     before: Any
@@ -190,16 +186,12 @@ class StatusWriter:
         def tells(told: HoldStatus) -> Iterable[Tell]:
             return hold_tellings(replace(hold, status=told), status, owners, now)
 
-        if status == hold.status:
-            self._settle(status_subject(hold.parent), hold.parent.uid, now)
-            return
-        write, known = WriteHoldStatus(hold.parent, "", status), replace(hold, status=status)
-        change = StatusChange(
-            write, hold.status, tells, _is_news(hold.status, status), final=known.is_over
-        )
+        write, news = WriteHoldStatus(hold.parent, "", status), _is_news(hold.status, status)
+        final = status.phase in ENDED and hold.tenure is None and not hold.finalizer
+        change = StatusChange(write, hold.status, tells, news, final=final)
         sequences = tuple(self.write(change, now))
         if sequences:
-            self._ledger.holds[hold.parent.identity] = known
+            self._ledger.holds[hold.parent.identity] = replace(hold, status=status)
         yield from sequences
 
     def publish_headroom(
@@ -230,10 +222,13 @@ class StatusWriter:
     def write(self, change: StatusChange, now: datetime) -> Iterator[Sequence]:
         """Write a status that differs, unless it has to wait: then its object is decided later."""
         subject, status = subject_of(change.write), change.write.status
+        known = self._record(subject, change.write.parent.uid)
+        if known.done is not None and known.trusted(now):  # An earlier timer brought us here.
+            self._agenda.later(_decided_as(subject), known.done + TRUST_OWN_WRITE)
         if status == change.before:
-            self._settle(subject, change.write.parent.uid, now)
+            self._unsettled.pop(subject, None)
+            self._withdraw(subject)
             return
-        known = self._trust(subject, change.write.parent.uid, now)
         self._unsettled[subject] = None
         if self._agenda.busy(subject) or self._agenda.resting(subject, now):
             return  # The agenda brings it back.
@@ -252,19 +247,6 @@ class StatusWriter:
         yield Sequence(Work.STATUS, (subject,), ((change.write,),))
         for tell in change.tells(change.before if known.told is None else known.told):
             yield telling(tell)
-
-    def _settle(self, subject: Subject, uid: str, now: datetime) -> None:
-        """An object shows what it should, as far as we know."""
-        self._trust(subject, uid, now)
-        self._unsettled.pop(subject, None)
-        self._withdraw(subject)
-
-    def _trust(self, subject: Subject, uid: str, now: datetime) -> _Record:
-        """What is known of an object; while its status is not shown, it is looked at in time."""
-        known = self._record(subject, uid)
-        if known.done is not None and known.trusted(now):  # An earlier timer brought us here.
-            self._agenda.later(_decided_as(subject), known.done + TRUST_OWN_WRITE)
-        return known
 
     def is_due(self, subject: Subject, now: datetime) -> bool:
         """Whether a hold is decided for the sake of its status.
@@ -337,7 +319,7 @@ class StatusWriter:
             namespace.called[subject] = None
             self._agenda.touch(subject)
         if namespace.waiting:
-            self._agenda.later(statuses_subject(name), namespace.rate.next(now))
+            self._agenda.later(Subject(Topic.STATUSES, name), namespace.rate.next(now))
 
     def size(self) -> int:
         """How much is remembered."""
@@ -359,8 +341,8 @@ class StatusWriter:
             del namespace.called[subject]
         elif namespace.waiting or namespace.rate.next(now) > now:
             namespace.waiting[subject] = None
-            again = statuses_subject(subject.namespace)
-            self._agenda.later(again, namespace.rate.next(now))
+            turn = Subject(Topic.STATUSES, subject.namespace)
+            self._agenda.later(turn, namespace.rate.next(now))
             return False
         else:
             namespace.rate = namespace.rate.taken(now)
