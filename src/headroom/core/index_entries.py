@@ -147,12 +147,13 @@ def hold_entries(
 def work_entries(sequence: Sequence) -> list[tuple[Subject, tuple[Entry, ...]]]:
     """What a sequence is about to do, by whom it concerns: others count it while it is written."""
     found: list[tuple[Subject, tuple[Entry, ...]]] = []
-    for create in guardians_made(sequence):
-        subject = hold_subject(create.hold.parent)
-        if create.bound:
-            found.append((subject, (Entry(By.BINDING, create.node, create.requests),)))
-        elif not create.gated:
-            found.append((subject, (Entry(By.MAKING, pin_of(create)),)))
+    for action in sequence.actions:
+        match action:
+            case CreateGuardian(hold=hold, bound=True):
+                entry = Entry(By.BINDING, action.node, action.requests)
+                found.append((hold_subject(hold.parent), (entry,)))
+            case CreateGuardian(hold=hold, gated=False):
+                found.append((hold_subject(hold.parent), (Entry(By.MAKING, pin_of(action)),)))
     work, subjects = sequence.work, sequence.subjects
     if work in (Work.DOOR1, Work.DOOR1_SLOW):
         expected = Entry(By.EXPECTED, subjects[0].identity)
@@ -164,16 +165,12 @@ def work_entries(sequence: Sequence) -> list[tuple[Subject, tuple[Entry, ...]]]:
     return found
 
 
-def guardians_made(sequence: Sequence) -> list[CreateGuardian]:
-    """The guardians that a sequence creates."""
-    return [action for action in sequence.actions if isinstance(action, CreateGuardian)]
-
-
 def guardian_to_place(sequence: Sequence) -> CreateGuardian | None:
     """The guardian that a sequence creates for kube-scheduler to place, if it creates one."""
-    for create in guardians_made(sequence):
-        if not create.bound and not create.gated:
-            return create
+    for action in sequence.actions:
+        match action:
+            case CreateGuardian(bound=False, gated=False):
+                return action
     return None
 
 

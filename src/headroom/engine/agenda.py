@@ -20,6 +20,7 @@ from headroom.engine.indexes import drop
 FIRST_PAUSE = timedelta(milliseconds=200)
 LONGEST_PAUSE = timedelta(minutes=2)
 OWNER_PAUSE = timedelta(seconds=5)  # An owner waits for us; what failed may not be its fault.
+PAUSED = (Topic.POD, Topic.FENCE, Topic.INDEX, Topic.QUOTA)  # not decided after a failure
 SPARE_TIMERS = 8  # So many timers of subjects that are gone are kept beside those that count.
 
 
@@ -157,6 +158,13 @@ class Agenda:
             else:
                 self._busy.pop(subject, None)
             self.touch(subject)
+
+    def puts_off(self, subject: Subject, now: datetime) -> bool:
+        """Whether a subject is not to be decided now; what it waits for brings it back."""
+        if subject in self._busy:  # Its work began earlier in this very plan.
+            self.touch(subject)
+            return True
+        return subject.topic in PAUSED and self.resting(subject, now)
 
     def busy(self, subject: Subject) -> bool:
         return subject in self._busy

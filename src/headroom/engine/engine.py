@@ -93,7 +93,6 @@ MOST_LOOKS = 500  # decisions of one plan, so that new events are processed befo
 MOST_ROUNDS = 5
 MOST_AT_ONCE = 500  # Writes begin while the rest is still being decided.
 _FIRST = {Topic.HEADROOM: 0, Topic.HOLD: 1}
-PAUSED = (Topic.POD, Topic.FENCE, Topic.INDEX, Topic.QUOTA)  # not decided after a failure
 CLAIMED = (OwnerStage.STRAY, OwnerStage.NOMINATED, OwnerStage.LET_IN, OwnerStage.BOUND)
 
 P = ParamSpec("P")
@@ -155,15 +154,15 @@ class Engine:
         planned: list[Sequence] = []
         if not self.ledger.began:
             self._begin(now)
-        looks, rests = MOST_LOOKS, self.quarantine.rests
+        looks, resting = MOST_LOOKS, self.quarantine.rests
         due = self._due(now, looks)
         for _ in range(MOST_ROUNDS):  # One decision may call for another; most do not.
             looks -= len(due)
             left = iter(due)
             for subject in left:
-                if self._agenda.busy(subject):
-                    self._agenda.touch(subject)  # Taken up earlier in this very plan.
-                elif subject not in rests or not self.quarantine.postpones(subject, now):
+                if self._agenda.puts_off(subject, now):
+                    continue
+                if subject not in resting or not self.quarantine.postpones(subject, now):
                     self._take_up(subject, now, planned)
                 if len(planned) >= MOST_AT_ONCE:
                     break
@@ -184,8 +183,6 @@ class Engine:
 
     def _take_up(self, subject: Subject, now: datetime, planned: list[Sequence]) -> None:
         """Decide about one subject; what it had decided before it raised is done all the same."""
-        if subject.topic in PAUSED and self._agenda.resting(subject, now):
-            return  # A timer brings it back.
         decide = self._controllers.get(subject.topic)  # Of some only the writes are in order.
         decided = self._started(decide, subject, now) if decide is not None else ()
         if self.quarantine.attempt("decide", subject, now, planned.extend, decided):

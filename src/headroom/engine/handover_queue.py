@@ -95,15 +95,10 @@ def parked_for(ledger: Ledger, hold: Hold) -> tuple[Claim, ...]:
     return tuple(ledger.parked[key] for key in owners)
 
 
-def _unqueue(ledger: Ledger, key: Key) -> Claim:
-    """A handover starts, or does not."""
-    ledger.parked_by.put(key)
-    return ledger.parked.pop(key)
-
-
 def unpark(ledger: Ledger, key: Key, now: datetime) -> None:
     """Let go of the claim of a pod, which cannot be started; it is decided anew later."""
-    _, offer = _unqueue(ledger, key)
+    ledger.parked_by.put(key)
+    _, offer = ledger.parked.pop(key)
     ledger.state.unexpect(key)
     ledger.agenda.touch(hold_subject(offer.hold.parent))
     ledger.agenda.failed(pod_subject(key), now)
@@ -146,7 +141,8 @@ def _begin(
     sequence = _handover(ledger, node, claims, group[0].door, scarce) if claims else None
     for each in group:
         (pod, offer), owner = each.claim, each.owner
-        _unqueue(ledger, pod.key)
+        ledger.parked_by.put(pod.key)
+        del ledger.parked[pod.key]
         if owner is not None and each.stands:
             if owner is not pod:
                 ledger.state.expect(owner, offer.node)

@@ -29,6 +29,7 @@ from headroom.core.hold_state.view import (
     HoldView,
     Inheritance,
     Obstacles,
+    RenewalView,
 )
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.node.kept_room import kept_room
@@ -39,18 +40,20 @@ from headroom.core.subjects import hold_subject, pod_subject
 from headroom.engine import quotas
 from headroom.engine.doors.released import ahead_of
 from headroom.engine.evictions import place_for, preempted_view, reclaim_view
-from headroom.engine.freeze import hold_room, node_view
+from headroom.engine.freeze import hold_room, node_view, unsettled_on
 from headroom.engine.handover_queue import left_beside
 from headroom.engine.headrooms import creation_limits, guardian_pace
 from headroom.engine.headrooms.slot_events import slot_now
+from headroom.engine.headrooms.slot_pods import slots_of
 from headroom.engine.headrooms.slot_succession import estate_for, leaves_room
 from headroom.engine.ledger import Ledger
 from headroom.engine.memories import remember
 from headroom.engine.namespace_limits import limit_of
+from headroom.engine.node_fit import unfit
 from headroom.engine.overcommit import overbooked_around
 from headroom.engine.pending_guardians import may_make
-from headroom.engine.renewals import renewal_of
 from headroom.engine.status_writer import StatusWriter
+from headroom.scheduling.choose import ChosenNode, choose
 
 QUIET_START = timedelta(seconds=2)  # Most holds are Available by then: one write instead of two.
 
@@ -149,7 +152,7 @@ class HoldController:
             memory=memory,
         )
         if told.due:
-            view = replace(view, renewal=renewal_of(ledger, view, told))
+            view = replace(view, renewal=_renewal_of(ledger, view, told))
         return view, told
 
     def _obstacles(
@@ -255,3 +258,41 @@ def _is_pinned(hold: Hold, guardian: Pod | None, node: str) -> bool:
     """Whether a slot is bound to a node, or has a rest standing there."""
     rests = guardian is not None and is_short(hold, guardian)
     return keeps_rest(hold) and bool(node) and (hold.template.node == node or rests)
+
+
+def _renewal_of(ledger: Ledger, view: HoldView, told: Guardians) -> RenewalView | None:
+    """Whose turn it is to renew a guardian that is due, and what stands in its way."""
+    hold, old, successor = view.hold, told.standing, told.successor
+    if old is None:
+        return None
+    slots = slots_of(ledger, hold.group)
+    renewing = sum(ledger.memory[each].renewing for each in slots if each != hold.parent.identity)
+    in_place = _fits_in_place(ledger, view, old)
+    waits = successor is not None and bool(successor.unschedulable_message)
+    latches = frozenset(latch.key for latch in view.latches)
+    return RenewalView(
+        others=renewing,
+        most=max(1, -(-len(slots) * ledger.policy.renewed_at_once // 100)),
+        stuck=waits or (bool(view.obstacles.node_limit) and not in_place),
+        unsettled=bool(unsettled_on(ledger, old.node) - latches),
+        beside=_fits_beside(ledger, hold, old),
+        in_place=in_place and not view.obstacles.limit,
+        crowded=creation_limits.crowded(ledger, hold),
+    )
+
+
+def _fits_in_place(ledger: Ledger, view: HoldView, old: Pod) -> bool:
+    """Whether a hold's guardian of the size to keep would find room where the old one stands."""
+    ours = frozenset({old.key} | {latch.key for latch in view.latches})
+    wanted = replace(view.hold.template.pod, requests=hold_lifecycle.size_kept(view, old))
+    return unfit(ledger, wanted, old.node, ours) is None
+
+
+def _fits_beside(ledger: Ledger, hold: Hold, old: Pod) -> bool:
+    """Whether a hold's guardian would find room while the old one still stands."""
+    wanted = hold.template.pod
+    if hold.template.node:
+        return unfit(ledger, wanted, hold.template.node, frozenset()) is None
+    if unfit(ledger, wanted, old.node, frozenset()) is None:
+        return True
+    return isinstance(choose(wanted, ledger.state), ChosenNode)

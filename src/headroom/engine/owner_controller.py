@@ -8,11 +8,12 @@ from functools import partial
 from typing import assert_never
 
 from headroom.core.actions import MarkUnschedulable
-from headroom.core.claims import Offer, Search
+from headroom.core.claims import Offer, Refused, Search
 from headroom.core.doors.claim_decision import OwnerStage
 from headroom.core.doors.displacement import displacement
 from headroom.core.doors.growth import grow_in_place
-from headroom.core.doors.hold_search import search
+from headroom.core.doors.hold_search import Candidate, SearchView, search
+from headroom.core.doors.offers import HoldAsked, answer
 from headroom.core.doors.owner_decision import (
     BindVolumes,
     FreeRoom,
@@ -41,12 +42,12 @@ from headroom.engine.doors.released import goes_first
 from headroom.engine.effects import intend
 from headroom.engine.evictions import way_into_a_hold
 from headroom.engine.freeze import hold_room, node_view, unsettled_on
-from headroom.engine.handover_queue import park, unpark
+from headroom.engine.handover_queue import left_beside, park, parked_for, unpark
 from headroom.engine.headrooms.records import note_missed
 from headroom.engine.latch_controller import dismiss
 from headroom.engine.ledger import Ledger
-from headroom.engine.node_fit import unfit
-from headroom.engine.owner_claims import search_view
+from headroom.engine.node_fit import labels_around, unfit
+from headroom.engine.observation.owners import was_to_get
 from headroom.engine.volumes import prepare
 from headroom.scheduling.choose import ChosenNode, choose
 from headroom.scheduling.filters import refused
@@ -61,7 +62,7 @@ def look(ledger: Ledger, pod: Pod, at: OwnerStage, now: datetime) -> Iterator[Se
         pod,
         door,
         ledger.pod_memory[pod.uid].since or now,
-        lambda: search(search_view(ledger, pod, door, now), ledger.policy, now),
+        lambda: search(_search_view(ledger, pod, door, now), ledger.policy, now),
         partial(_free_room, ledger, pod, now),
         partial(way_into_a_hold, ledger, pod, now),
         partial(_displacement, ledger, pod),
@@ -71,6 +72,51 @@ def look(ledger: Ledger, pod: Pod, at: OwnerStage, now: datetime) -> Iterator[Se
         lambda why: refused(pod, ledger.state, why).message(),
     )
     yield from _carry_out(ledger, decide(view, ledger.policy, now), view, now)
+
+
+def _search_view(ledger: Ledger, pod: Pod, door: int, now: datetime) -> SearchView:
+    """The holds that may be for a pod, the best first."""
+    busy, holds = ledger.agenda.busy, ledger.holds
+    return SearchView(
+        pod,
+        door,
+        (
+            Candidate(hold, ledger.memory[parent].node, busy(hold_subject(hold.parent)))
+            for parent in ledger.open.for_pod(pod)
+            if (hold := holds[parent])
+        ),
+        (holds[parent] for parent in ledger.coming.for_pod(pod)),
+        partial(_hold_asked, ledger, now),
+        partial(hold_room, ledger),
+        partial(_interrupted, ledger, pod),
+    )
+
+
+def _hold_asked(ledger: Ledger, now: datetime, hold: Hold) -> HoldAsked:
+    """A hold that a pod asks for, as it is now."""
+    room, ahead = hold_room(ledger, hold), parked_for(ledger, hold)
+    node = room.guardian.node if room.guardian is not None else ""
+    return HoldAsked(
+        room,
+        labels_around(ledger, node),
+        partial(node_view, ledger, node, now),
+        tuple(owner for owner, _ in ahead),
+        left_beside(ledger, hold) if ahead else None,
+    )
+
+
+def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Refused:
+    """What this hold says to this pod."""
+    return answer(_hold_asked(ledger, now, hold), pod, ledger.door(pod), ledger.policy, now)
+
+
+def _interrupted(ledger: Ledger, pod: Pod) -> tuple[Hold, Pod | None] | None:
+    """The hold that a pod was about to get, if it is neither offered nor promised now."""
+    parent = was_to_get(ledger, pod)
+    hold = ledger.holds.get(parent)
+    if hold is None or parent in ledger.open or parent in ledger.coming or ledger.promised(hold):
+        return None
+    return hold, ledger.guardian_of(hold)
 
 
 def _free_room(ledger: Ledger, pod: Pod, now: datetime) -> FreeRoom:

@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import partial
 
 from headroom.core.actions import Action, DeletePod, Denied, Invalid, Outcome, Ungate
+from headroom.core.claims import claim_of
 from headroom.core.doors import carried_claims, premises
 from headroom.core.doors.carried_claims import CarriedClaim
 from headroom.core.doors.claim_decision import (
@@ -43,7 +44,7 @@ def waits_since(ledger: Ledger, moment: datetime) -> None:
 
 def stage(ledger: Ledger, pod: Pod) -> OwnerStage:
     """How far an owner is on its way."""
-    stands = hold_used_by(ledger, pod) is not None
+    stands = claim_of(pod) is not None and hold_used_by(ledger, pod) is not None
     named = bool(ledger.index.of(By.LATCH_OF_OWNER, pod.key)) and latched(ledger, pod)
     return stage_of(pod, ledger.door(pod), stands, pod.key in ledger.parked, named)
 

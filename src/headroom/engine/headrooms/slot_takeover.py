@@ -24,7 +24,7 @@ from headroom.engine.handover_queue import park
 from headroom.engine.latch_controller import latched
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import unfit
-from headroom.engine.owner_claims import offer_of
+from headroom.engine.owner_controller import offer_of
 
 
 def move_in(ledger: Ledger, guardian: Pod, now: datetime) -> None:

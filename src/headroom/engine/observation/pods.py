@@ -17,7 +17,13 @@ from headroom.core.demand.volume_constraints import with_volumes
 from headroom.core.fast_replace import replace
 from headroom.core.index_entries import By
 from headroom.core.latches import claims_on, kept_for, parents_on
-from headroom.core.names import DEFAULT_SCHEDULER_NAME, ROLE_GUARDIAN, ROLE_LABEL, ROLE_LATCH
+from headroom.core.names import (
+    CLAIMED_ANNOTATION,
+    DEFAULT_SCHEDULER_NAME,
+    ROLE_GUARDIAN,
+    ROLE_LABEL,
+    ROLE_LATCH,
+)
 from headroom.core.objects import Key, Pod
 from headroom.core.subjects import ANY_ROOM, node_changed, pod_subject
 from headroom.engine.headrooms.records import note_seated
@@ -68,7 +74,8 @@ def see_pod(ledger: Ledger, pod: Pod, now: datetime) -> bool:
         _touch(ledger, old)  # Whom it concerned before: a claim taken back frees its hold.
     if counted_on and counted_on != counts_on:
         ledger.room_freed(counted_on)
-    hold = note_claims(ledger, known) if ours else None
+    claims = role == ROLE_LATCH or CLAIMED_ANNOTATION in known.annotations
+    hold = note_claims(ledger, known) if claims else None
     if hold is not None and old is not None and not old.node and known.node:
         note_seated(ledger, hold, known)
     return True
