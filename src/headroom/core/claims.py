@@ -113,11 +113,8 @@ def is_claimant(hold: Hold, pod: Pod, across_namespaces: bool = False, known: bo
     """
     if claim_of(pod) != (hold.parent.identity, hold.parent.uid):
         return False
-    return known or owner_refusal(hold, pod, across_namespaces) is None or _is_told(hold, pod)
-
-
-def _is_told(hold: Hold, pod: Pod) -> bool:
-    """Whether the hold's status says that the pod has got its room."""
+    if known or owner_refusal(hold, pod, across_namespaces) is None:
+        return True
     return bool(pod.node and pod.uid) and any(use.uid == pod.uid for use in hold.status.owners)
 
 

@@ -364,10 +364,9 @@ def _common(one: Resources, other: Resources) -> Resources:
 
 
 def _seated(pod: Pod, node: str) -> bool:
-    """Whether a claimant got the room: a claim says nothing about the room of another node."""
-    return bool(pod.node) and node in ("", pod.node) and not _rejected(pod)
+    """Whether a claimant got the room: a claim says nothing about the room of another node.
 
-
-def _rejected(pod: Pod) -> bool:
-    """Whether the kubelet refused the pod at its door, so that it never used the room."""
-    return pod.phase == "Failed" and pod.reason.startswith("OutOf")
+    One that the kubelet refused at its door never used it.
+    """
+    rejected = pod.phase == "Failed" and pod.reason.startswith("OutOf")
+    return bool(pod.node) and node in ("", pod.node) and not rejected

@@ -21,8 +21,8 @@ from headroom.core.plan import Sequence, Work, earliest
 from headroom.core.subjects import BURST, RETRIES, hold_subject, pod_subject
 from headroom.core.waits import scheduler_retries
 from headroom.engine.ledger import Ledger
+from headroom.engine.observation.pods import file_pod
 from headroom.engine.pending_guardians import expect, expect_no_more
-from headroom.engine.pod_index import file_pod
 from headroom.scheduling.burst import BurstDecision, BurstView, decide
 from headroom.scheduling.filters import feasible_on
 

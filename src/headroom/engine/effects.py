@@ -107,13 +107,6 @@ def intend(ledger: Ledger, sequence: Sequence) -> None:
         ledger.state.nominate(pod, latch.node)
 
 
-def give_up(ledger: Ledger, sequence: Sequence) -> None:
-    """A sequence has failed: the latches that it did not make count no longer."""
-    for latch in _latches(sequence):
-        if latch.key not in ledger.pods:
-            ledger.state.unnominate(latch.key)
-
-
 def latches_made(sequence: Sequence) -> frozenset[Subject]:
     """The subjects of latches that a sequence makes."""
     return frozenset(pod_subject(latch.key) for latch in _latches(sequence))
@@ -131,10 +124,13 @@ def begin(ledger: Ledger, sequence: Sequence) -> None:
                 guardian_pace.begun(ledger, hold)
 
 
-def end(ledger: Ledger, sequence: Sequence) -> None:
-    """It has ended, well or not."""
+def end(ledger: Ledger, sequence: Sequence, completed: bool) -> None:
+    """It has ended, well or not: then the latches that it did not make count no longer."""
     for subject, _ in work_entries(sequence):
         expect_no_more(ledger, subject)
+    for latch in () if completed else _latches(sequence):
+        if latch.key not in ledger.pods:
+            ledger.state.unnominate(latch.key)
     create = guardian_to_place(sequence)
     if create is not None:
         guardian_pace.ended(ledger, create.hold)

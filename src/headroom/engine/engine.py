@@ -56,7 +56,6 @@ from headroom.engine import (
 from headroom.engine.agenda import OWNER_PAUSE, Agenda
 from headroom.engine.bursts import look_at_burst, look_at_retries
 from headroom.engine.claim_index import Indexer, index_subject
-from headroom.engine.deleted_nodes import note_missing_nodes
 from headroom.engine.doors import witnesses
 from headroom.engine.doors.claims import (
     follow,
@@ -67,7 +66,7 @@ from headroom.engine.doors.claims import (
     stage,
     waits_since,
 )
-from headroom.engine.effects import assume, begin, end, give_up, latches_made
+from headroom.engine.effects import assume, begin, end, latches_made
 from headroom.engine.error_isolation.notices import Notices
 from headroom.engine.error_isolation.quarantine import Quarantine
 from headroom.engine.headrooms import guardian_pace, own_objects
@@ -225,7 +224,7 @@ class Engine:
         Owners may have been in sight for long, but nobody was there to serve them until now.
         """
         self.ledger.began = True
-        note_missing_nodes(self.ledger)
+        self.ledger.note_missing_nodes()
         fence_controller.begin(self.ledger)
         quotas.begin(self.ledger, now)
         own_objects.touch_own(self.ledger)
@@ -310,9 +309,7 @@ class Engine:
                 self._agenda.failed(subject, now)
 
     def _ended(self, sequence: Sequence, completed: bool) -> None:
-        end(self.ledger, sequence)
-        if not completed:
-            give_up(self.ledger, sequence)
+        end(self.ledger, sequence, completed)
         note_ended(self.ledger, sequence, completed)
 
     def _started(

@@ -79,20 +79,14 @@ def launch(ledger: Ledger, node: str) -> Iterator[Sequence]:
 
 def drop(ledger: Ledger, node: str, now: datetime) -> None:
     """Let go of the claims on a node, which could not be started; all is decided anew."""
-    for pod, _ in parked_on(ledger, node):
+    for pod, _ in parked(ledger, By.PARKED, node):
         unpark(ledger, pod.key, now)
     expect_no_more(ledger, node_subject(node))
 
 
-def parked_on(ledger: Ledger, node: str) -> tuple[Claim, ...]:
-    """The claims that wait for a node, in the order in which they came."""
-    return tuple(ledger.parked[key] for key in ledger.parked_by.of(By.PARKED, node))
-
-
-def parked_for(ledger: Ledger, hold: Hold) -> tuple[Claim, ...]:
-    """The claims of owners that are about to be handed a hold."""
-    owners = ledger.parked_by.of(By.RESERVED, hold.parent.identity)
-    return tuple(ledger.parked[key] for key in owners)
+def parked(ledger: Ledger, by: By, value: str) -> tuple[Claim, ...]:
+    """The claims that wait for a node, or to be handed a hold, in the order in which they came."""
+    return tuple([ledger.parked[key] for key in ledger.parked_by.of(by, value)])
 
 
 def unpark(ledger: Ledger, key: Key, now: datetime) -> None:
@@ -106,7 +100,7 @@ def unpark(ledger: Ledger, key: Key, now: datetime) -> None:
 
 def node_queue(ledger: Ledger, node: str) -> NodeQueue:
     """The claims that wait for a node, as they are now."""
-    claims = tuple(_parked(ledger, claim) for claim in parked_on(ledger, node))
+    claims = tuple(_parked(ledger, claim) for claim in parked(ledger, By.PARKED, node))
     gated = any(each.door == 1 for each in claims)
     return NodeQueue(
         claims,
@@ -124,13 +118,13 @@ def _parked(ledger: Ledger, claim: Claim) -> ParkedClaim:
     guardian = ledger.guardian_of(hold) if hold is not None else None
     at_door = ledger.door(known) if known is not None else 0
     door = at_door if known is pod else ledger.door(pod)
-    parked = ParkedClaim(claim, door, known, at_door, guardian)
+    found = ParkedClaim(claim, door, known, at_door, guardian)
     there = ledger.nodes.get(offer.node)
     if known is None or known.uid != pod.uid or at_door != 2 or not known.claims:
-        return parked
+        return found
     mounted = is_mounted(known, ledger.storage)
     reaches = there is not None and reached(known, there) and in_zone(known, there)
-    return replace(parked, mounted=mounted, reaches=reaches)
+    return replace(found, mounted=mounted, reaches=reaches)
 
 
 def _begin(
@@ -190,7 +184,7 @@ def short_of_places(ledger: Ledger, node: str) -> bool:
 
 def left_beside(ledger: Ledger, hold: Hold) -> Resources | None:
     """What owners who wait for a handover leave of a reusable hold, for others to go with them."""
-    claims = parked_for(ledger, hold)
+    claims = parked(ledger, By.RESERVED, hold.parent.identity)
     if not claims:
         return None
     pod, offer = claims[0]

@@ -28,7 +28,7 @@ from headroom.engine.evictions import victims_under
 from headroom.engine.freeze import stands_for_hold
 from headroom.engine.ledger import Ledger
 from headroom.engine.node_fit import labels_around, unfit_on
-from headroom.engine.pod_index import file_pod
+from headroom.engine.observation.pods import file_pod
 from headroom.engine.volumes import prepare
 
 

@@ -52,6 +52,8 @@ from headroom.engine.memories import Memories, QuotaTables, file_hold, remember
 from headroom.engine.observation.owners import note_owners, owns
 from headroom.scheduling.state import ClusterState
 
+MOST_GONE_NODES = 10_000
+
 
 class Ledger:
     """The cluster as we know it."""
@@ -69,7 +71,7 @@ class Ledger:
         self.work: Index[Subject] = Index()  # of what is being written, by whom it concerns
         self.usage: Index[str] = Index()  # of holds, by the namespaces whose limits they use
         self.quotas = QuotaTables()  # of dialects
-        self.gone_nodes: dict[str, None] = {}  # the latest: see `deleted_nodes`
+        self.gone_nodes: dict[str, None] = {}  # the latest
         self.budgets: dict[Key, Budget] = {}
         self.scheduler_activity = SchedulerActivity()
         self.memory = Memories[HoldMemory](NOTHING)  # by hold
@@ -258,9 +260,25 @@ class Ledger:
         return True
 
     def lose_node(self, name: str) -> None:
+        """A node is gone; have the holds looked at whose guardian was last seen there."""
         if self.nodes.pop(name, None) is not None:
             self.state.remove_node(name)
             self.agenda.wake(node_changed(name))
+        self.gone_nodes[name] = None
+        if len(self.gone_nodes) > MOST_GONE_NODES:
+            del self.gone_nodes[next(iter(self.gone_nodes))]
+        for parent, hold in self.holds.items():
+            if name in (self.memory[parent].node, hold.status.node):
+                self.agenda.touch(hold_subject(hold.parent))
+
+    def note_missing_nodes(self) -> None:
+        """All is known now: a node that a status names and that is not there has gone before.
+
+        An unknown node is not a deleted one: pods and nodes arrive in different streams, and a
+        guardian may be seen on a new node before the node itself.
+        """
+        named = [hold.status.node for hold in self.holds.values()]
+        self.gone_nodes.update({node: None for node in named if node and node not in self.nodes})
 
     def door(self, pod: Pod) -> int:
         """Which of our doors an unplaced pod waits at: 1, 2, or 0 for none."""

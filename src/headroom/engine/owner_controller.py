@@ -42,7 +42,7 @@ from headroom.engine.doors.released import goes_first
 from headroom.engine.effects import intend
 from headroom.engine.evictions import way_into_a_hold
 from headroom.engine.freeze import hold_room, node_view, unsettled_on
-from headroom.engine.handover_queue import left_beside, park, parked_for, unpark
+from headroom.engine.handover_queue import left_beside, park, parked, unpark
 from headroom.engine.headrooms.records import note_missed
 from headroom.engine.latch_controller import dismiss
 from headroom.engine.ledger import Ledger
@@ -55,7 +55,7 @@ from headroom.scheduling.filters import refused
 
 def look(ledger: Ledger, pod: Pod, at: OwnerStage, now: datetime) -> Iterator[Sequence]:
     """Decide about an owner at a door."""
-    door, parked = ledger.door(pod), ledger.parked.get(pod.key)
+    door, waiting = ledger.door(pod), ledger.parked.get(pod.key)
     if at is OwnerStage.AT_DOOR:
         ledger.state.unexpect(pod.key)  # No handover of it is in progress any more.
     view = OwnerView(
@@ -67,7 +67,7 @@ def look(ledger: Ledger, pod: Pod, at: OwnerStage, now: datetime) -> Iterator[Se
         partial(way_into_a_hold, ledger, pod, now),
         partial(_displacement, ledger, pod),
         at,
-        parked[1].node if parked is not None else "",
+        waiting[1].node if waiting is not None else "",
         ledger.storage,
         lambda why: refused(pod, ledger.state, why).message(),
     )
@@ -94,7 +94,7 @@ def _search_view(ledger: Ledger, pod: Pod, door: int, now: datetime) -> SearchVi
 
 def _hold_asked(ledger: Ledger, now: datetime, hold: Hold) -> HoldAsked:
     """A hold that a pod asks for, as it is now."""
-    room, ahead = hold_room(ledger, hold), parked_for(ledger, hold)
+    room, ahead = hold_room(ledger, hold), parked(ledger, By.RESERVED, hold.parent.identity)
     node = room.guardian.node if room.guardian is not None else ""
     return HoldAsked(
         room,

@@ -38,7 +38,6 @@ from headroom.core.subjects import (
 )
 from headroom.engine import quotas, volumes
 from headroom.engine.claim_index import Indexer, index_subject
-from headroom.engine.deleted_nodes import node_deleted
 from headroom.engine.doors import witnesses
 from headroom.engine.doors.taken_over import note_guardian_gone
 from headroom.engine.evictions import note_preempted, wake_waiting_holds
@@ -185,28 +184,8 @@ def _lose_quota(to: Observers, gone: QuotaGone, _: datetime) -> None:
     to.publisher.forget(quota_subject(gone.parent))
 
 
-def _see_workload(to: Observers, workload: Workload, _: datetime) -> None:
-    to.headrooms.workload_changed(workload)
-
-
-def _lose_workload(to: Observers, gone: WorkloadGone, _: datetime) -> None:
-    to.headrooms.workload_changed(gone.workload, gone=True)
-
-
-def _see_autoscaler(to: Observers, autoscaler: PodAutoscaler, _: datetime) -> None:
-    reconsider(to.ledger, *see_autoscaler(to.ledger, autoscaler))
-
-
-def _lose_autoscaler(to: Observers, gone: AutoscalerGone, _: datetime) -> None:
-    reconsider(to.ledger, *see_autoscaler(to.ledger, gone.autoscaler, gone=True))
-
-
 def _see_stored(to: Observers, thing: Stored, now: datetime) -> None:
     _judge_anew(to.ledger, volumes.see(to.ledger, thing), now)
-
-
-def _lose_stored(to: Observers, gone: StoredGone, now: datetime) -> None:
-    _judge_anew(to.ledger, volumes.lose(to.ledger, gone.stored), now)
 
 
 def _judge_anew(ledger: Ledger, pods: Iterable[Key], now: datetime) -> None:
@@ -219,20 +198,8 @@ def _judge_anew(ledger: Ledger, pods: Iterable[Key], now: datetime) -> None:
             ledger.agenda.touch(pod_subject(key))
 
 
-def _see_budget(to: Observers, budget: Budget, _: datetime) -> None:
-    to.ledger.budgets[budget.key] = budget
-
-
 def _lose_budget(to: Observers, gone: BudgetGone, _: datetime) -> None:
     to.ledger.budgets.pop(gone.key, None)
-
-
-def _see_resource_quota(to: Observers, quota: ResourceQuota, now: datetime) -> None:
-    to.headrooms.quota_changed(quota, now)
-
-
-def _lose_resource_quota(to: Observers, gone: ResourceQuotaGone, _: datetime) -> None:
-    to.headrooms.quota_lifted(gone.quota)
 
 
 def _see_node(to: Observers, node: Node, _: datetime) -> None:
@@ -245,7 +212,6 @@ def _see_node(to: Observers, node: Node, _: datetime) -> None:
 
 def _lose_node(to: Observers, gone: NodeGone, _: datetime) -> None:
     to.ledger.lose_node(gone.name)
-    node_deleted(to.ledger, gone.name)
     to.headrooms.nodes_changed()
 
 
@@ -291,16 +257,20 @@ OBSERVED: Mapping[type, Callable[[Observers, Any, datetime], None]] = {
     HeadroomGone: _lose_headroom,
     Quota: _see_quota,
     QuotaGone: _lose_quota,
-    Workload: _see_workload,
-    WorkloadGone: _lose_workload,
-    PodAutoscaler: _see_autoscaler,
-    AutoscalerGone: _lose_autoscaler,
+    Workload: lambda to, each, _: to.headrooms.workload_changed(each),
+    WorkloadGone: lambda to, gone, _: to.headrooms.workload_changed(gone.workload, gone=True),
+    PodAutoscaler: lambda to, each, _: reconsider(to.ledger, *see_autoscaler(to.ledger, each)),
+    AutoscalerGone: lambda to, gone, _: reconsider(
+        to.ledger, *see_autoscaler(to.ledger, gone.autoscaler, gone=True)
+    ),
     **dict.fromkeys((VolumeClaim, Volume, StorageClass, NodeDrivers), _see_stored),
-    StoredGone: _lose_stored,
-    Budget: _see_budget,
+    StoredGone: lambda to, gone, now: _judge_anew(
+        to.ledger, volumes.lose(to.ledger, gone.stored), now
+    ),
+    Budget: lambda to, budget, _: to.ledger.budgets.update({budget.key: budget}),
     BudgetGone: _lose_budget,
-    ResourceQuota: _see_resource_quota,
-    ResourceQuotaGone: _lose_resource_quota,
+    ResourceQuota: lambda to, quota, now: to.headrooms.quota_changed(quota, now),
+    ResourceQuotaGone: lambda to, gone, _: to.headrooms.quota_lifted(gone.quota),
     Node: _see_node,
     NodeGone: _lose_node,
     Namespace: _see_namespace,
@@ -332,28 +302,16 @@ def _repeats(ledger: Ledger, hold: Hold) -> bool:
 
 def subject_of(event: Event) -> Subject | str:
     """Whom an event is about, as the agenda names it; else its kind and name."""
-    if not isinstance(event, Seen):
-        return _subject_gone(event)
-    match event.thing:
-        case Pod() as pod:
-            return pod_subject(pod.key)
-        case Hold() as hold:
-            return hold_subject(hold.parent)
-        case Headroom() as headroom:
-            return headroom_subject(headroom.parent)
-        case Node() | Namespace() as named:
-            return f"{type(named).__name__.lower()} {named.name}"
-        case other:
-            return f"{type(other).__name__.lower()} {other.key}"
-
-
-def _subject_gone(event: Event) -> Subject | str:
-    match event:
-        case PodGone(key=key):
+    what: Any = event.thing if isinstance(event, Seen) else event
+    match what:
+        case Pod(key=key) | PodGone(key=key):
             return pod_subject(key)
-        case HoldGone(parent=parent):
+        case Hold(parent=parent) | HoldGone(parent=parent):
             return hold_subject(parent)
-        case HeadroomGone(parent=parent):
+        case Headroom(parent=parent) | HeadroomGone(parent=parent):
             return headroom_subject(parent)
+        case Node(name=name) | Namespace(name=name) as named:
+            return f"{type(named).__name__.lower()} {name}"
         case _:
-            return type(event).__name__
+            kind = type(what).__name__
+            return f"{kind.lower()} {what.key}" if isinstance(event, Seen) else kind
