@@ -96,12 +96,12 @@ class Search:
 
 def claim_of(pod: Pod) -> tuple[str, str] | None:
     """The hold and the uid of its parent that a pod's claim names, if it carries one."""
-    whole = pod.annotations.get(CLAIMED_ANNOTATION)
-    if not whole:
+    said = pod.annotations
+    if CLAIMED_ANNOTATION not in said or not said[CLAIMED_ANNOTATION]:
         return None
-    slot = pod.annotations.get(CLAIMED_SLOT_ANNOTATION)
-    uid = pod.annotations.get(CLAIMED_UID_ANNOTATION, "")
-    return identity(whole, slot) if slot else whole, uid
+    slot = said.get(CLAIMED_SLOT_ANNOTATION, "")
+    uid = said.get(CLAIMED_UID_ANNOTATION, "")
+    return identity(said[CLAIMED_ANNOTATION], slot) if slot else said[CLAIMED_ANNOTATION], uid
 
 
 def is_claimant(hold: Hold, pod: Pod, across_namespaces: bool = False, known: bool = False) -> bool:

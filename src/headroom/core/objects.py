@@ -17,6 +17,7 @@ from headroom.core.resources import EMPTY, Resources
 
 NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
+ENDED_PHASES = ("Succeeded", "Failed")  # of a pod
 LONGEST_MESSAGE = 4096  # characters of a condition; the API server takes eight times as many
 
 
@@ -272,7 +273,7 @@ class Pod:
     @property
     def finished(self) -> bool:
         """Whether the pod has ended for good and uses nothing any more."""
-        return self.phase in ("Succeeded", "Failed")
+        return self.phase in ENDED_PHASES
 
     @property
     def rules_namespace(self) -> str:
@@ -282,12 +283,12 @@ class Pod:
     @property
     def occupies_node(self) -> bool:
         """Whether kube-scheduler counts this pod on its node."""
-        return bool(self.node) and not self.finished
+        return bool(self.node) and self.phase not in ENDED_PHASES
 
     @property
     def counts_on(self) -> str:
         """The node on which kube-scheduler counts this pod: its own, or where it is nominated."""
-        return "" if self.finished else self.node or self.nominated
+        return "" if self.phase in ENDED_PHASES else self.node or self.nominated
 
 
 @dataclass(frozen=True, slots=True)

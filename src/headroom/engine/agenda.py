@@ -43,12 +43,12 @@ class Agenda:
 
     def touch(self, subject: Subject) -> None:
         """Look at this subject in the next plan, or when its turn comes."""
-        topics = self._due.get(subject.namespace)
-        if topics is None:
-            topics = self._due[subject.namespace] = OrderedDict()
-        queue = topics.get(subject.topic)
-        if queue is None:
-            queue = topics[subject.topic] = OrderedDict()
+        if subject.namespace not in self._due:
+            self._due[subject.namespace] = OrderedDict()
+        topics = self._due[subject.namespace]
+        if subject.topic not in topics:
+            topics[subject.topic] = OrderedDict()
+        queue = topics[subject.topic]
         if subject not in queue:
             self._number += 1
             self._count += 1
@@ -71,7 +71,9 @@ class Agenda:
 
     def wake(self, happened: Awaited) -> None:
         """Look at those who wait for this."""
-        for subject in self._waiting.pop(happened, ()):
+        if happened not in self._waiting:
+            return
+        for subject in self._waiting.pop(happened):
             drop(self._waits_on, subject, happened)
             self.touch(subject)
 
@@ -193,8 +195,9 @@ class Agenda:
             self.succeeded(subject)
 
     def succeeded(self, subject: Subject) -> None:
-        self._failures.pop(subject, None)
-        self._not_before.pop(subject, None)
+        if subject in self._failures:
+            del self._failures[subject]
+            self._not_before.pop(subject, None)
 
     def not_before(self, subject: Subject) -> datetime | None:
         return self._not_before.get(subject)

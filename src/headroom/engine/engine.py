@@ -62,7 +62,7 @@ from headroom.engine.doors.claims import (
     is_taken_back,
     missing,
     note_ended,
-    note_settled,
+    note_refused,
     stage,
     waits_since,
 )
@@ -85,7 +85,7 @@ from headroom.engine.hold_controller import HoldController
 from headroom.engine.ledger import Ledger
 from headroom.engine.observation.observer import Observers, subject_of, taken_in_by
 from headroom.engine.observation.pods import lose_pod
-from headroom.engine.status_writer import StatusWriter, WriteStatus
+from headroom.engine.status_writer import StatusWriter
 from headroom.ports import Event, Seen, Synced
 
 MOST_LOOKS = 500  # decisions of one plan, so that new events are processed before the next one
@@ -254,20 +254,12 @@ class Engine:
         return noted and isinstance(outcome, Done)
 
     def _settle(self, action: Action, outcome: Outcome, now: datetime) -> None:
-        note_settled(self.ledger, action, outcome)
         if isinstance(action, Concerning):
             settled(self.ledger, action, outcome, now)
         if isinstance(outcome, Done):
-            if isinstance(action, CreateGuardian):
-                self._keeper.made(action.hold, outcome.uid, now)
-            elif isinstance(action, WriteStatus):
-                self._publisher.done(action, now)
-            elif isinstance(action, SetFinalizers):
-                finalized(self.ledger, action)
-            elif isinstance(action, CreateSlotObject):
-                wrote(self.ledger, action, outcome, now)
-            assume(self.ledger, action, outcome, now)
+            self._done(action, outcome, now)
             return
+        note_refused(self.ledger, action, outcome)
         match action:
             case DeletePod(key, uid, version) if isinstance(outcome, Gone | Stale):
                 if not version or isinstance(outcome, Gone):  # Else it has changed, and is there.
@@ -289,6 +281,18 @@ class Engine:
                 self._agenda.failed(index_subject(namespace), now)
             case _:
                 pass
+
+    def _done(self, action: Action, outcome: Done, now: datetime) -> None:
+        match action:
+            case CreateGuardian(hold=hold):
+                self._keeper.made(hold, outcome.uid, now)
+            case WriteHoldStatus() | WriteHeadroomStatus() | WriteQuotaStatus():
+                self._publisher.done(action, now)
+            case SetFinalizers():
+                finalized(self.ledger, action)
+            case CreateSlotObject():
+                wrote(self.ledger, action, outcome, now)
+        assume(self.ledger, action, outcome, now)
 
     def finish(self, sequence: Sequence, completed: bool, now: datetime) -> None:
         """A sequence has ended; its subjects are decided afresh, after a pause if it failed."""

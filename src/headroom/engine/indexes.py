@@ -44,13 +44,19 @@ class Index(Generic[_N]):
         lost = tuple([entry for entry in before if entry not in entries]) if entries else before
         got = tuple([entry for entry in entries if entry not in before]) if before else entries
         for by, value, amount in lost:
-            drop(self._names[by], value, name)
+            found = self._names[by]
+            del found[value][name]
+            if not found[value]:
+                del found[value]
             if amount is not None:
                 self._totals[by, value].subtract(amount)
-                if value not in self._names[by]:
+                if value not in found:
                     del self._totals[by, value]
         for by, value, amount in got:
-            self._names[by].setdefault(value, {})[name] = None
+            found = self._names[by]
+            if value not in found:
+                found[value] = {}
+            found[value][name] = None
             if amount is not None:
                 self._totals.setdefault((by, value), Counter()).update(amount)
         if entries:
@@ -61,7 +67,8 @@ class Index(Generic[_N]):
 
     def of(self, by: By, value: Hashable = "") -> Collection[_N]:
         """The objects with an entry."""
-        return self._names[by].get(value, ())
+        found = self._names[by]
+        return found.get(value, ())
 
     def all(self, by: By) -> Mapping[Any, Collection[_N]]:
         """All that is looked up in this way, by value."""

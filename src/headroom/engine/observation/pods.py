@@ -63,9 +63,10 @@ def see_pod(ledger: Ledger, pod: Pod, now: datetime) -> bool:
     old, before = ledger.pods.get(key), ledger.index.entries(key)
     same = old is not None and not _differs(old, known)
     waited = bool(before) and key in ledger.waiting
-    if same and known.node and role is None and not waited:
-        ledger.pods[key] = known
-        ledger.state.add_pod(known)
+    if same and role is None and not (waited and known.node):  # What it waits for stays.
+        if known.node or old != known:
+            ledger.pods[key] = known
+            _count(ledger, old, known)
         return bool(before)
     if same and old == known:
         return True
