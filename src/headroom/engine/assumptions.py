@@ -120,15 +120,11 @@ def overlaid(pod: Pod, assumed: Assumed) -> Pod:
         annotations = {key: text for key, text in told.items() if text}
         pod = pod if annotations == pod.annotations else replace(pod, annotations=annotations)
     if assumed.label is not None and pod.labels.get(assumed.label[0]) != assumed.label[1]:
-        pod = replace(pod, labels=_with_label(pod, *assumed.label))
+        labels = {**pod.labels, **dict([assumed.label])}
+        pod = replace(pod, labels={key: text for key, text in labels.items() if text is not None})
     if assumed.deleted is not None and pod.deleted is None:
         pod = replace(pod, deleted=assumed.deleted)
     return pod
-
-
-def _with_label(pod: Pod, label: str, value: str | None) -> dict[str, str]:
-    labels = {key: text for key, text in pod.labels.items() if key != label}
-    return labels if value is None else {**labels, label: value}
 
 
 def _with_claim(pod: Pod, claimed: Parent | str) -> Pod:

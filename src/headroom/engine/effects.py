@@ -107,9 +107,9 @@ def intend(ledger: Ledger, sequence: Sequence) -> None:
         ledger.state.nominate(pod, latch.node)
 
 
-def latches_made(sequence: Sequence) -> frozenset[Subject]:
-    """The subjects of latches that a sequence makes."""
-    return frozenset(pod_subject(latch.key) for latch in _latches(sequence))
+def makes_latch(sequence: Sequence, subject: Subject) -> bool:
+    """Whether a subject is a latch that a sequence makes."""
+    return any(pod_subject(latch.key) == subject for latch in _latches(sequence))
 
 
 def begin(ledger: Ledger, sequence: Sequence) -> None:

@@ -66,7 +66,7 @@ from headroom.engine.doors.claims import (
     stage,
     waits_since,
 )
-from headroom.engine.effects import assume, begin, end, latches_made
+from headroom.engine.effects import assume, begin, end, makes_latch
 from headroom.engine.error_isolation.notices import Notices
 from headroom.engine.error_isolation.quarantine import Quarantine
 from headroom.engine.headrooms import guardian_pace, own_objects
@@ -303,7 +303,7 @@ class Engine:
         for subject in sequence.subjects:
             if completed and sequence.work is Work.DOOR1_SLOW and subject.topic is Topic.POD:
                 continue  # Only half of a handover: the pauses of the other half stay as long.
-            if went_well or subject in latches_made(sequence):
+            if went_well or makes_latch(sequence, subject):
                 self._agenda.succeeded(subject)  # A latch from before may be in the way: no pause.
             elif subject.topic is Topic.POD:
                 pod = self.ledger.pods.get(subject.key)  # One that is gone needs no pause.

@@ -27,10 +27,16 @@ from headroom.core.names import LOCKED_PRIORITY
 from headroom.core.node.kept_room import returned_on
 from headroom.core.objects import ANYWHERE, Key, Pod
 from headroom.core.subjects import hold_subject, node_subject
-from headroom.engine.freeze import hold_used_by, node_view, standing_claims
+from headroom.engine.freeze import (
+    hold_used_by,
+    labels_around,
+    node_view,
+    standing_claims,
+    unfit,
+    unfit_on,
+)
 from headroom.engine.ledger import Ledger
 from headroom.engine.namespace_limits import limits_of
-from headroom.engine.node_fit import labels_around, unfit, unfit_on
 from headroom.scheduling.choose import ChosenNode, choose
 
 

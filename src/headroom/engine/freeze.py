@@ -6,6 +6,7 @@ holds, at the moment when it is asked for. Nobody keeps it up to date, and to as
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from headroom.core.allocation import keeps_rest
@@ -16,13 +17,13 @@ from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.latches import claims_on, kept_for
 from headroom.core.node.kept_room import could_have_back
-from headroom.core.node.view import HoldRoom, NodeView, StandingFence, is_claim
-from headroom.core.objects import Key, Pod
+from headroom.core.node.view import HoldRoom, NodeView, StandingFence, Unfit, is_claim
+from headroom.core.objects import NO_LABELS, Key, Pod
 from headroom.core.subjects import fence_subject, node_subject, pod_subject
 from headroom.engine.doors.taken_over import took_over
 from headroom.engine.ledger import Ledger
-from headroom.engine.node_fit import labels_around, unfit_on
 from headroom.engine.observation.owners import owns
+from headroom.scheduling.filters import feasible_on
 
 
 def hold_room(ledger: Ledger, hold: Hold) -> HoldRoom:
@@ -103,6 +104,25 @@ def stands_for_hold(ledger: Ledger, latch: Pod) -> bool:
         return keeps_claim(latch, hold, ledger.lodgers_of(hold), ledger.guardian_of(hold), lost)
     places = ledger.state.free_places(latch.nominated)
     return keeps_place(latch, hold, ledger.claimants_of(hold), places)
+
+
+def unfit(ledger: Ledger, pod: Pod, node: str, without: frozenset[Key]) -> str | None:
+    """Say why the pod would not fit, or None when it would; our own fences let our own by."""
+    if node not in ledger.nodes:
+        return f"there is no node {node}"
+    fences = ledger.index.of(By.FENCE, node)
+    return feasible_on(pod, node, ledger.state, without | frozenset(fences))
+
+
+def unfit_on(ledger: Ledger, node: str) -> Unfit:
+    """The same question about one node."""
+    return lambda pod, without: unfit(ledger, pod, node, without)
+
+
+def labels_around(ledger: Ledger, node: str) -> Mapping[str, str]:
+    """The labels of a node; none of one that is not known."""
+    known = ledger.nodes.get(node)
+    return known.labels if known is not None else NO_LABELS
 
 
 def node_view(ledger: Ledger, node: str, now: datetime) -> NodeView:

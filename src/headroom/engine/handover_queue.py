@@ -29,10 +29,9 @@ from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, Work
 from headroom.core.resources import Resources
 from headroom.core.subjects import hold_subject, node_subject, pod_subject
-from headroom.engine.freeze import standing_claims, unsettled_on
+from headroom.engine.freeze import standing_claims, unfit, unsettled_on
 from headroom.engine.latch_controller import dismiss, remember
 from headroom.engine.ledger import Ledger
-from headroom.engine.node_fit import unfit
 from headroom.engine.pending_guardians import blocks, expect, expect_no_more, rivals
 from headroom.scheduling.node_filters import in_zone, reached
 

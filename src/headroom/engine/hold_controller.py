@@ -40,7 +40,7 @@ from headroom.core.subjects import hold_subject, pod_subject
 from headroom.engine import quotas
 from headroom.engine.doors.released import ahead_of
 from headroom.engine.evictions import place_for, preempted_view, reclaim_view
-from headroom.engine.freeze import hold_room, node_view, unsettled_on
+from headroom.engine.freeze import hold_room, node_view, unfit, unsettled_on
 from headroom.engine.handover_queue import left_beside
 from headroom.engine.headrooms import creation_limits, guardian_pace
 from headroom.engine.headrooms.slot_events import slot_now
@@ -49,7 +49,6 @@ from headroom.engine.headrooms.slot_succession import estate_for, leaves_room
 from headroom.engine.ledger import Ledger
 from headroom.engine.memories import remember
 from headroom.engine.namespace_limits import limit_of
-from headroom.engine.node_fit import unfit
 from headroom.engine.overcommit import overbooked_around
 from headroom.engine.pending_guardians import may_make
 from headroom.engine.status_writer import StatusWriter

@@ -64,7 +64,7 @@ class HoldIndex:
         if known is None:
             return
         place, lying_in, keys, _ = known
-        drop(self._named, _name_of(parent), parent)
+        drop(self._named, parent.partition("#")[0].rpartition("/")[2], parent)
         for key in keys:
             shelf = self._shelves[key]
             places = shelf[lying_in]
@@ -100,7 +100,3 @@ class HoldIndex:
                 if place != last:
                     yield place[1]
                 last = place
-
-
-def _name_of(parent: str) -> str:
-    return parent.partition("#")[0].rpartition("/")[2]

@@ -25,9 +25,8 @@ from headroom.core.plan import Sequence
 from headroom.core.resources import EMPTY
 from headroom.core.subjects import ANY_ROOM, Topic, hold_subject, node_changed, pod_subject
 from headroom.engine.evictions import victims_under
-from headroom.engine.freeze import stands_for_hold
+from headroom.engine.freeze import labels_around, stands_for_hold, unfit_on
 from headroom.engine.ledger import Ledger
-from headroom.engine.node_fit import labels_around, unfit_on
 from headroom.engine.observation.pods import file_pod
 from headroom.engine.volumes import prepare
 

@@ -41,12 +41,11 @@ from headroom.core.subjects import ANY_ROOM, hold_subject, node_changed, node_su
 from headroom.engine.doors.released import goes_first
 from headroom.engine.effects import intend
 from headroom.engine.evictions import way_into_a_hold
-from headroom.engine.freeze import hold_room, node_view, unsettled_on
+from headroom.engine.freeze import hold_room, labels_around, node_view, unfit, unsettled_on
 from headroom.engine.handover_queue import left_beside, park, parked, unpark
 from headroom.engine.headrooms.records import note_missed
 from headroom.engine.latch_controller import dismiss
 from headroom.engine.ledger import Ledger
-from headroom.engine.node_fit import labels_around, unfit
 from headroom.engine.observation.owners import was_to_get
 from headroom.engine.volumes import prepare
 from headroom.scheduling.choose import ChosenNode, choose
@@ -173,8 +172,8 @@ def _carry_out(ledger: Ledger, move: Move, view: OwnerView, now: datetime) -> It
             yield from _prepare(ledger, pod, node, now)
         case Wait():
             _wait(ledger, pod, move, now)
-            if move.message:
-                yield from _tell_once(ledger, pod, move.message, now)
+            if move.message and _is_new(ledger, pod, move.message):
+                yield telling(tell_pod(pod, "Unschedulable", move.message, now, warn=True))
         case Release(found):
             missed = _note_missed(ledger, found)
             goes_first(ledger, pod, missed, now)
@@ -235,12 +234,6 @@ def _prepare(ledger: Ledger, pod: Pod, node: str, now: datetime) -> tuple[Sequen
         return step
     unpark(ledger, pod.key, now)
     return _mark_stuck(ledger, pod, f"on {node}: {step}", now)
-
-
-def _tell_once(ledger: Ledger, pod: Pod, message: str, now: datetime) -> tuple[Sequence, ...]:
-    if not _is_new(ledger, pod, message):
-        return ()
-    return (telling(tell_pod(pod, "Unschedulable", message, now, warn=True)),)
 
 
 def _is_new(ledger: Ledger, pod: Pod, message: str) -> bool:

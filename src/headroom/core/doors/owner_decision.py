@@ -144,11 +144,6 @@ Move = Park | BindVolumes | Wait | Release | TakeFreeRoom | WaitForNode | Preemp
 STAY = Wait(None)  # Something else brings the owner back.
 
 
-def asks_to_wait(pod: Pod) -> bool:
-    """Whether a pod asks to wait for a hold, however long that takes."""
-    return pod.annotations.get(WAIT_ANNOTATION) == "true" or pod.wish.needs_hold
-
-
 def decide(view: OwnerView, policy: Policy, now: datetime) -> Move:
     """What happens to an owner now."""
     first = _at_gate(view, policy, now) if view.door == 1 else _before_search(view, policy, now)
@@ -159,7 +154,7 @@ def decide(view: OwnerView, policy: Policy, now: datetime) -> Move:
         return Park(found.offer)
     since = view.since if found.begins_anew is None else now  # A failed handover is not its fault.
     until = since + (policy.patience if found.on_its_way else policy.first_look)
-    if asks_to_wait(view.pod):
+    if view.pod.wish.needs_hold or view.pod.annotations.get(WAIT_ANNOTATION) == "true":
         return _wait(view, found, until, policy, now)
     if view.door == 2 and found.problem:
         return Refuse(found.problem)

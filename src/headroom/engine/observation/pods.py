@@ -77,7 +77,8 @@ def see_pod(ledger: Ledger, pod: Pod, now: datetime) -> bool:
     ledger.pods[key] = known
     _count(ledger, old, known)
     entries = file_pod(ledger, known)
-    ours = bool(entries or before or role or key in ledger.index.all(By.LATCH_OF_OWNER))
+    named = key in ledger.index.all(By.LATCH_OF_OWNER)
+    ours = bool(entries or before) or named or role is not None
     if ours:
         _remember(ledger, known, now)
     counts_on, counted_on = known.counts_on, old.counts_on if old is not None else ""
@@ -105,7 +106,6 @@ def lose_pod(ledger: Ledger, key: Key, uid: str) -> None:
     ledger.latch_memory.pop(uid, None)
     if old is None or (uid and old.uid != uid):
         return
-    _leave(ledger, old, key in ledger.waiting)
     ledger.state.remove_pod(key)
     ledger.state.unnominate(key)
     ledger.state.unexpect(key)
@@ -157,8 +157,8 @@ def _remember(ledger: Ledger, pod: Pod, now: datetime) -> None:
 
 def _leave(ledger: Ledger, old: Pod, waited: bool) -> None:
     """A pod is no longer as it was: a latch is decided anew, an owner waits anew."""
-    memory = ledger.latch_memory.get(old.uid)
-    if memory is not None and (memory.reusable or memory.dismissed):
+    memory = ledger.latch_memory[old.uid]
+    if memory.reusable or memory.dismissed:
         ledger.latch_memory[old.uid] = replace(memory, reusable=False, dismissed=False)
     if waited:
         ledger.agenda.stop_waiting(pod_subject(old.key), ANY_ROOM)
