@@ -166,7 +166,8 @@ class Agenda:
         if subject in self._busy:  # Its work began earlier in this very plan.
             self.touch(subject)
             return True
-        return subject.topic in PAUSED and self.resting(subject, now)
+        until = self._not_before.get(subject) if subject.topic in PAUSED else None
+        return until is not None and now < until
 
     def busy(self, subject: Subject) -> bool:
         return subject in self._busy

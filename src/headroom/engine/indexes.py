@@ -44,19 +44,13 @@ class Index(Generic[_N]):
         lost = tuple([entry for entry in before if entry not in entries]) if entries else before
         got = tuple([entry for entry in entries if entry not in before]) if before else entries
         for by, value, amount in lost:
-            found = self._names[by]
-            del found[value][name]
-            if not found[value]:
-                del found[value]
+            drop(self._names[by], value, name)
             if amount is not None:
                 self._totals[by, value].subtract(amount)
-                if value not in found:
+                if value not in self._names[by]:
                     del self._totals[by, value]
         for by, value, amount in got:
-            found = self._names[by]
-            if value not in found:
-                found[value] = {}
-            found[value][name] = None
+            self._names[by].setdefault(value, {})[name] = None
             if amount is not None:
                 self._totals.setdefault((by, value), Counter()).update(amount)
         if entries:
