@@ -155,6 +155,8 @@ class Engine:
             self._begin(now)
         looks, resting = MOST_LOOKS, self.quarantine.rests
         due = self._due(now, looks)
+        if not (due or self.ledger.lost or self.ledger.parked or self.quarantine.untold):
+            return Plan((), self._agenda.wake_at())
         for _ in range(MOST_ROUNDS):  # One decision may call for another; most do not.
             looks -= len(due)
             left = iter(due)
