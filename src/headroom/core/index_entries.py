@@ -69,7 +69,7 @@ class By(StrEnum):
     RIVAL = "rival"  # refused pods that wait for any room, by their kind: see `fences`
     GIVEN_UP = "given up"  # guardians that go for a burst; all, by nothing
     RELEASED = "released"  # owners that go on without a hold or headroom, by it
-    WAITING = "waiting"  # pods at our doors, and those that grow in place; all, by nothing
+    WAITING = "waiting"  # pods at our doors, and those that grow in place, each by its own key
     OWNER = "owner"  # pods that a hold may be for, by namespace and index key
     GATE = "gate"  # pods, by scheduling gate
     OWNER_LABEL = "owner label"  # pods with their own uid as a label, by that label
@@ -78,7 +78,7 @@ class By(StrEnum):
     SEEKING = "seeking"  # guardians that wait for room, by the only node that they may go to
     SLOT_GUARDIAN = "slot guardian"  # guardians of slots that have not ended, by headroom
     SLOT_GUARDIAN_IN = "slot guardian in"  # the same, by the headroom's namespace
-    LATCH = "latch"  # all of them, by nothing
+    LATCH = "latch"  # those that count, each by its own key
     LATCH_OF_OWNER = "latch of owner"  # latches that name a pod as the one to come, by that pod
     LATCH_OF_HOLD = "latch of hold"  # latches that were made for a hold or its owners, by hold
     REUSABLE_LATCH = "reusable latch"  # latches that may be moved to another handover, by size
@@ -211,7 +211,7 @@ def pod_entries(
     elif role == ROLE_FENCE and is_fence(pod):
         found += (Entry(By.FENCE, pod.node), Entry(By.FENCE_FOR, pod.rules_namespace))
     elif waits:
-        found.append(Entry(By.WAITING))
+        found.append(Entry(By.WAITING, pod.key))
         found += _lookups(pod)
         for name in pod.claims:
             found.append(Entry(By.VOLUME_CLAIM, Key(pod.key.namespace, name)))
@@ -287,7 +287,7 @@ def _guardian(pod: Pod) -> Iterator[Entry]:
 def _latch(pod: Pod) -> list[Entry]:
     owners = dict.fromkeys([line.owner for line in claims_on(pod)])
     return [
-        Entry(By.LATCH),
+        Entry(By.LATCH, pod.key),
         *[Entry(By.LATCH_OF_OWNER, owner) for owner in owners],
         *[Entry(By.LATCH_OF_HOLD, parent) for parent in parents_on(pod)],
     ]

@@ -67,6 +67,8 @@ class Ledger:
         self.holds: dict[str, Hold] = {}
         self.hold_kinds = {"Hold": None}  # kinds that holds are made from
         self.index: Index[Key] = Index()  # of pods
+        self.latches: Collection[Key] = self.index.all(By.LATCH)  # those that count
+        self.waiting: Collection[Key] = self.index.all(By.WAITING)  # see there
         self.hold_index: Index[str] = Index()
         self.work: Index[Subject] = Index()  # of what is being written, by whom it concerns
         self.usage: Index[str] = Index()  # of holds, by the namespaces whose limits they use
@@ -94,16 +96,6 @@ class Ledger:
         self.parked_by: Index[Key] = Index()  # the same, by node and by hold
         self.paces: dict[Subject, Pace] = {}  # see `guardian_pace`
         self.turns: Index[Subject] = Index()  # of holds, by their paces
-
-    @property
-    def latches(self) -> Collection[Key]:
-        """The latches that count."""
-        return self.index.of(By.LATCH)
-
-    @property
-    def waiting(self) -> Collection[Key]:
-        """The owners at our doors, and the pods that wait for room to grow in place."""
-        return self.index.of(By.WAITING)
 
     def having(self, by: By, value: Hashable) -> Iterator[Pod]:
         """The pods with an entry in the index."""

@@ -38,7 +38,7 @@ from headroom.engine.ledger import Ledger
 
 def waits_since(ledger: Ledger, moment: datetime) -> None:
     """Let the time of all who wait at our doors begin then."""
-    for pod in ledger.having(By.WAITING, ""):
+    for pod in [ledger.pods[key] for key in ledger.waiting]:
         ledger.pod_memory[pod.uid] = replace(ledger.pod_memory[pod.uid], since=moment)
 
 
