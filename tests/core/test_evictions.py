@@ -11,9 +11,9 @@ import pytest
 from headroom.core.claims import Offer
 from headroom.core.eviction.occupants import Occupant
 from headroom.core.eviction.preallocation import PlaceView, Succession, needs_place, place_for
-from headroom.core.eviction.preempted import PreemptedView, rest_of, was_preempted
+from headroom.core.eviction.preempted import PreemptedView, rest, rest_of, was_preempted
 from headroom.core.eviction.preemption import HoldInUse, HoldToEnter, way_into_a_hold
-from headroom.core.eviction.reclaim import Reclaim, ReclaimView, decide
+from headroom.core.eviction.reclaim import Reclaim, ReclaimView, decide, reclaim
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.names import LOCKED_PRIORITY, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.node.view import Unfit
@@ -167,6 +167,14 @@ def test_a_hold_that_waits_stays_where_it_is() -> None:
     assert place_for(waiting(status=status)) == Succession("a")
 
 
+def test_nobody_gives_way_to_a_hold_that_does_not_ask_for_it() -> None:
+    other = Occupant(there("other", 1))
+    asking = hold("s", 4, 0, reclaims=True)
+    assert reclaim(asking, lambda: lost(other), POLICY) == Reclaim((other.pod,))
+    assert reclaim(replace(asking, paused=True), lambda: lost(other), POLICY) is None
+    assert reclaim(replace(asking, reclaims=False), lambda: lost(other), POLICY) is None
+
+
 def test_only_a_hold_without_room_needs_a_place() -> None:
     held = hold("h", pre_allocation=True)
     assert needs_place(held, (), ())
@@ -188,6 +196,16 @@ def test_the_rest_of_a_preempted_guardian_is_kept_unless_all_of_it_fits_elsewher
     assert rest_of(preempted(lambda: "b")) == EMPTY
     away = pod("user", 1, 0, node="b")
     assert rest_of(replace(preempted(), owners=(away,))) == EMPTY
+
+
+def test_only_a_hold_that_lost_its_guardian_and_is_locked_has_a_rest() -> None:
+    def frozen() -> PreemptedView:
+        return preempted()
+
+    assert rest(hold("h", 4, 0), None, frozen) == Resources({"cpu": 3000})
+    assert rest(hold("h", 4, 0), there("g", 4), frozen) == EMPTY
+    assert rest(hold("h", 4, 0, mode="Preemptible"), None, frozen) == EMPTY
+    assert rest(hold("h", 4, 0), None, lambda: None) == EMPTY
 
 
 def test_a_guardian_that_is_gone_was_preempted_if_somebody_dearer_is_to_come() -> None:

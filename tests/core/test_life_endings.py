@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from headroom.core.actions import DeleteObject, DeletePod
-from headroom.core.hold_lifecycle import decide
+from headroom.core.hold_lifecycle import asks_no_room, decide
 from headroom.core.hold_state.view import HoldDecision, HoldView
 from headroom.core.holds import Hold, HoldStatus, Problem, Terms
 from headroom.core.objects import Condition, Pod
@@ -74,6 +74,27 @@ def test_an_ended_hold_can_be_read_for_a_day_and_then_goes() -> None:
     view = HoldView(ended())
     assert (steps(live(view)), live(view).wake_at) == ([], NOON + DAY)
     assert steps(live(view, NOON + DAY)) == [DeleteObject]
+
+
+def test_the_decision_in_which_it_ends_says_until_when_it_can_be_read() -> None:
+    owner = pod("o", cpu=2, node="a")
+    given = HoldView(hold("h", cpu=2), (), (owner,), node="a")
+    assert live(given).wake_at == NOON + DAY
+    expired = HoldView(hold("h", cpu=2, ttl=MINUTE), (guardian(),))
+    assert live(expired, NOON + MINUTE).wake_at == NOON + MINUTE + DAY
+    assert live(replace(expired, homeless=True), NOON + MINUTE).wake_at == NOON + 2 * MINUTE
+    slot = replace(given.hold, parent=replace(given.hold.parent, slot="0"))
+    assert live(replace(given, hold=slot)).wake_at is None
+
+
+def test_the_room_of_a_hold_is_not_asked_about_when_its_one_owner_has_it_or_comes() -> None:
+    owner, coming = pod("o", cpu=2, node="a"), pod("o", cpu=2)
+    given = HoldView(hold("h", cpu=2), (), (owner,), node="a")
+    assert asks_no_room(given)
+    assert asks_no_room(replace(given, claimants=(coming,), promised=True))
+    assert not asks_no_room(replace(given, claimants=(coming,)))
+    assert not asks_no_room(replace(given, claimants=(), promised=True))
+    assert not asks_no_room(replace(given, hold=hold("h", cpu=2, allocate_once=False)))
 
 
 def test_one_whose_node_is_gone_goes_soon() -> None:

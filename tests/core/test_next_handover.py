@@ -10,8 +10,10 @@ from headroom.core.doors.next_handover import (
     ParkedClaim,
     Pause,
     left_for_others,
+    may_start,
     next_handover,
 )
+from headroom.core.policy import Policy
 from headroom.core.resources import EMPTY, Resources
 from tests.builders import hold, pod
 
@@ -81,3 +83,10 @@ def test_nobody_starts_while_room_counts_twice() -> None:
 def test_guardians_that_are_being_made_come_before_the_gate_only() -> None:
     assert next_handover(NodeQueue((P,), guardian_coming=True)) is Pause.GUARDIANS
     assert next_handover(NodeQueue((Q, P), guardian_coming=True)) == (Q,)
+
+
+def test_a_handover_starts_on_an_idle_node_while_few_are_in_progress() -> None:
+    policy = Policy(handovers_at_once=2)
+    assert may_start(busy=False, in_progress=1, policy=policy)
+    assert not may_start(busy=True, in_progress=1, policy=policy)
+    assert not may_start(busy=False, in_progress=2, policy=policy)

@@ -9,7 +9,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from headroom.core.claims import Offer, Refused, Search
+from headroom.core.doors.claim_decision import OwnerStage
 from headroom.core.doors.owner_decision import (
+    SCHEDULER_ERROR,
+    STAY,
+    BindVolumes,
     FreeRoom,
     OwnerView,
     Park,
@@ -21,7 +25,7 @@ from headroom.core.doors.owner_decision import (
     WaitForNode,
     decide,
 )
-from headroom.core.names import WAIT_ANNOTATION
+from headroom.core.names import CLAIM_GATE, WAIT_ANNOTATION
 from headroom.core.objects import Pod
 from headroom.core.policy import Policy
 from headroom.core.resources import EMPTY
@@ -48,13 +52,14 @@ def _view(
     room: FreeRoom | None = None,
     way: Callable[[], Offer | None] = _never,
 ) -> OwnerView:
-    owner: Pod = pod("owner", annotations={WAIT_ANNOTATION: "true"} if waits else {})
+    gates = (CLAIM_GATE,) if door == 1 else ()
+    owner: Pod = pod("owner", annotations={WAIT_ANNOTATION: "true"} if waits else {}, gates=gates)
 
     def free_room() -> FreeRoom:
         assert room is not None, "free room is not asked for"
         return room
 
-    return OwnerView(owner, door, NOW, found, free_room, way, _never)
+    return OwnerView(owner, door, NOW, lambda: found, free_room, way, _never)
 
 
 @pytest.mark.parametrize("door", [1, 2])
@@ -69,8 +74,8 @@ def test_a_hold_that_may_come_is_waited_for_a_little_at_both_doors(door: int) ->
 
 
 def test_who_finds_nothing_at_the_gate_is_released() -> None:
-    assert decide(_view(NONE, 1), POLICY, SOON) == Release()
-    assert decide(_view(NOT_YET, 1), POLICY, LATER) == Release()
+    assert decide(_view(NONE, 1), POLICY, SOON) == Release(NONE)
+    assert decide(_view(NOT_YET, 1), POLICY, LATER) == Release(NOT_YET)
 
 
 def test_who_asks_to_wait_at_the_gate_is_never_released() -> None:
@@ -80,7 +85,7 @@ def test_who_asks_to_wait_at_the_gate_is_never_released() -> None:
 
 
 def test_a_pod_of_our_scheduler_gets_free_room_if_no_hold_is_for_it() -> None:
-    assert decide(_view(NONE, room=FreeRoom("a")), POLICY, SOON) == TakeFreeRoom("a")
+    assert decide(_view(NONE, room=FreeRoom("a")), POLICY, SOON) == TakeFreeRoom("a", NONE)
 
 
 def test_free_room_that_others_are_on_their_way_to_is_left_to_them() -> None:
@@ -109,3 +114,48 @@ def test_a_refusal_that_a_node_causes_waits_for_that_node() -> None:
     move = decide(_view(Search(None, (busy,))), POLICY, NOW)
     assert isinstance(move, Wait)
     assert move.nodes == ("a",)
+
+
+def test_a_failed_handover_gives_the_owner_its_time_again() -> None:
+    failed = Search(None, (replace(NOT_YET.refused[0], failed=True),))
+    move = decide(_view(failed), POLICY, LATER)
+    assert move == Wait(LATER + POLICY.patience, anew=HOLD.parent)
+
+
+def _unsearched(owner: Pod, door: int, at: OwnerStage = OwnerStage.AT_DOOR) -> OwnerView:
+    def search() -> Search:
+        raise AssertionError("no hold is searched for")
+
+    free_room: Callable[[], FreeRoom] = _view(NONE).free_room
+    return OwnerView(owner, door, NOW, search, free_room, _never, _never, at, node="a")
+
+
+def test_no_hold_is_searched_before_the_gates_of_others_are_gone() -> None:
+    owner = pod("owner", gates=(CLAIM_GATE, "of/others"))
+    assert decide(_unsearched(owner, 1), POLICY, LATER) == STAY
+
+
+@pytest.mark.parametrize("door", [1, 2])
+def test_a_new_owner_waits_a_moment_for_its_volume_claims(door: int) -> None:
+    gates = (CLAIM_GATE,) if door == 1 else ()
+    owner = pod("owner", claims=("data",), gates=gates)
+    assert decide(_unsearched(owner, door), POLICY, NOW) == Wait(SOON)
+
+
+def test_a_pod_without_its_volume_claims_is_marked_as_unschedulable() -> None:
+    owner = pod("owner", claims=("data",))
+    move = decide(_unsearched(owner, 2), POLICY, SOON)
+    assert move == Refuse('persistentvolumeclaim "data" not found')
+
+
+def test_what_our_scheduler_cannot_judge_is_refused_as_an_error() -> None:
+    move = decide(_unsearched(pod("owner", unjudged=("claims",)), 2), POLICY, NOW)
+    assert isinstance(move, Refuse)
+    assert move.reason == SCHEDULER_ERROR
+
+
+def test_an_owner_on_its_way_is_left_alone_but_for_its_volumes() -> None:
+    bare, mounting = pod("owner"), pod("owner", claims=("data",))
+    assert decide(_unsearched(bare, 2, OwnerStage.PARKED), POLICY, NOW) == STAY
+    assert decide(_unsearched(bare, 2, OwnerStage.LATCHED), POLICY, NOW) == STAY
+    assert decide(_unsearched(mounting, 2, OwnerStage.PARKED), POLICY, NOW) == BindVolumes("a")

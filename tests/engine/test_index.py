@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from headroom.core.index_entries import By
-from headroom.core.names import PARENT_ANNOTATION, ROLE_LABEL, SLOT_ANNOTATION
+from headroom.core.names import CLAIM_GATE, PARENT_ANNOTATION, ROLE_LABEL, SLOT_ANNOTATION
 from headroom.core.objects import Key, Pod
 from headroom.core.policy import Policy
 from headroom.core.subjects import Awaited, Change
@@ -94,3 +94,12 @@ def test_a_heartbeat_of_a_running_pod_is_kept_and_concerns_nobody() -> None:
     assert see_pod(ledger, replace(heartbeat, labels={"app": "web"}), NOON)
     assert see_pod(ledger, replace(heartbeat, phase="Succeeded"), NOON)
     assert ledger.state.pod(runs.key) is None
+
+
+def test_what_a_pod_names_twice_is_found_once_and_gone_with_it() -> None:
+    twice = pod("p", claims=("data", "data"), gates=(CLAIM_GATE, CLAIM_GATE))
+    ledger = ledger_of(twice)
+    assert list(ledger.index.of(By.GATE, CLAIM_GATE)) == [twice.key]
+    lose_pod(ledger, twice.key, twice.uid)
+    assert not ledger.index.all(By.GATE)
+    assert not ledger.index.all(By.VOLUME_CLAIM)

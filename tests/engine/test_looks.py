@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from headroom.core.actions import Unavailable, WriteHoldStatus
 from headroom.core.holds import Hold
 from headroom.core.names import SCHEDULER_NAME
 from headroom.core.objects import Key
@@ -67,12 +68,12 @@ def test_its_new_version_is_known() -> None:
     assert known.version == play.hold("h").version
 
 
-def test_an_owner_costs_few_looks_at_its_hold(looks: list[str]) -> None:
+def test_an_owner_costs_one_look_at_its_hold(looks: list[str]) -> None:
     play = held()
     looks.clear()
     play.put(pod("o", cpu=2, labels={"app": "web"}, scheduler=SCHEDULER_NAME))
     play.run(4)
-    assert len(looks) <= 4
+    assert looks == ["Available"]
     assert play.hold("h").status.phase == "Succeeded"
 
 
@@ -85,3 +86,13 @@ def test_what_owners_do_after_its_end_is_no_reason_to_look(looks: list[str]) -> 
     play.put(replace(owner, phase="Succeeded"))
     play.run(1)
     assert looks == []
+
+
+def test_a_status_of_the_end_that_did_not_get_through_is_written_again() -> None:
+    play = held()
+    play.answer = lambda act: Unavailable("lost") if isinstance(act, WriteHoldStatus) else None
+    play.put(pod("o", cpu=2, labels={"app": "web"}, scheduler=SCHEDULER_NAME))
+    play.run(1)
+    play.answer = None
+    play.run(30)
+    assert play.hold("h").status.phase == "Succeeded"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from headroom.core.actions import MarkUnschedulable, Tell, Unavailable
@@ -116,3 +117,13 @@ def test_who_found_no_room_beside_a_latch_is_woken_when_it_goes() -> None:
     play.put(pod("stranger", cpu=2, scheduler=SCHEDULER_NAME))
     play.run(5)
     assert play.pod("stranger").node == "a"
+
+
+def test_who_waits_for_room_waits_on_when_its_object_changes_in_nothing_that_counts() -> None:
+    play = Play(node("a", cpu=1), ours(cpu=2))
+    play.run(5)
+    play.put(replace(play.pod("p"), version="changed"))
+    play.run(5)
+    play.put(node("b", cpu=2))
+    play.run()
+    assert play.pod("p").node == "b"

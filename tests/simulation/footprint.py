@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import Any
 
-from headroom.engine import agenda, assumptions, deleted_nodes, status_writer
+from headroom.engine import agenda, assumptions, ledger, status_writer
 from headroom.runtime import eventlimits
 from headroom.scheduling import nodes
 
@@ -19,7 +19,7 @@ BOUNDED = {
     "_buckets": eventlimits.MOST_OBJECTS,
     "_answers": nodes.MAX_ANSWERS,
     "_ended": assumptions.MOST_ENDED,
-    "gone_nodes": deleted_nodes.MOST_REMEMBERED,
+    "gone_nodes": ledger.MOST_GONE_NODES,
     "_namespaces": status_writer.SPARE_NAMESPACES,
     "numbers": 2 * 64,  # of a topology label's values, in the smallest table of nodes
     "_names": 64,  # rows of the smallest table of nodes

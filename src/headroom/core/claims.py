@@ -96,12 +96,12 @@ class Search:
 
 def claim_of(pod: Pod) -> tuple[str, str] | None:
     """The hold and the uid of its parent that a pod's claim names, if it carries one."""
-    whole = pod.annotations.get(CLAIMED_ANNOTATION)
-    if not whole:
+    said = pod.annotations
+    if CLAIMED_ANNOTATION not in said or not said[CLAIMED_ANNOTATION]:
         return None
-    slot = pod.annotations.get(CLAIMED_SLOT_ANNOTATION)
-    uid = pod.annotations.get(CLAIMED_UID_ANNOTATION, "")
-    return identity(whole, slot) if slot else whole, uid
+    slot = said.get(CLAIMED_SLOT_ANNOTATION, "")
+    uid = said.get(CLAIMED_UID_ANNOTATION, "")
+    return identity(said[CLAIMED_ANNOTATION], slot) if slot else said[CLAIMED_ANNOTATION], uid
 
 
 def is_claimant(hold: Hold, pod: Pod, across_namespaces: bool = False, known: bool = False) -> bool:
@@ -113,11 +113,8 @@ def is_claimant(hold: Hold, pod: Pod, across_namespaces: bool = False, known: bo
     """
     if claim_of(pod) != (hold.parent.identity, hold.parent.uid):
         return False
-    return known or owner_refusal(hold, pod, across_namespaces) is None or _is_told(hold, pod)
-
-
-def _is_told(hold: Hold, pod: Pod) -> bool:
-    """Whether the hold's status says that the pod has got its room."""
+    if known or owner_refusal(hold, pod, across_namespaces) is None:
+        return True
     return bool(pod.node and pod.uid) and any(use.uid == pod.uid for use in hold.status.owners)
 
 

@@ -41,13 +41,15 @@ def _replace(value: Any, /, **changes: Any) -> Any:
     if cls not in _known:
         _known[cls] = _slots_of(cls)
     slots = _known[cls]
-    if slots is None or not changes.keys() <= slots.setter_of.keys():
-        return dataclasses.replace(value, **changes)  # It says what is wrong.
+    if slots is None:
+        return dataclasses.replace(value, **changes)
     new = object.__new__(cls)
     for put, each in zip(slots.setters, slots.values(value), strict=True):
         put(new, each)
-    for name, each in changes.items():
-        slots.setter_of[name](new, each)
+    for name in changes:
+        if name not in slots.setter_of:
+            return dataclasses.replace(value, **changes)  # It says what is wrong.
+        slots.setter_of[name](new, changes[name])
     return new
 
 

@@ -42,10 +42,6 @@ Spares = Callable[[Resources], Iterator[Pod]]
 """Latches of a size that have done their work, and may be moved to another handover."""
 
 
-def no_spares(_: Resources) -> Iterator[Pod]:
-    return iter(())
-
-
 def is_quick(claim: Claim, scarce: bool = False) -> bool:
     """Whether an owner, and what stays held, need nothing but the room of the guardian.
 
@@ -107,7 +103,7 @@ def finish_gate(owners: Seq[tuple[Pod, Pod | None]], rivals: Seq[Pod] = ()) -> S
 
 
 def through_latch(
-    claims: Seq[Claim], latches: str, scarce: bool = False, spares: Spares = no_spares
+    claims: Seq[Claim], latches: str, scarce: bool = False, spares: Spares = lambda _: iter(())
 ) -> Sequence:
     """Door 2, for owners that go to one node together, under latches made for them.
 

@@ -16,19 +16,18 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TypeGuard
 
-from headroom.core.actions import CreateGuardian, DeleteObject
+from headroom.core.actions import CreateGuardian
 from headroom.core.allocation import is_short, to_keep, told_use
 from headroom.core.claims import expiry, owner_uses
 from headroom.core.derived_names import guardian_name
 from headroom.core.eviction.reclaim import Reclaim, end
 from headroom.core.handover import (
     grow,
-    out_of_the_way,
     put_back,
     shrink,
     without_ports_of,
 )
-from headroom.core.hold_state.ended_guardian import keep_rest
+from headroom.core.hold_state.endings import drop, ended, keep_rest, over, read_until
 from headroom.core.hold_state.full_node import without_place
 from headroom.core.hold_state.status_facts import standing_facts, told_of, used_up
 from headroom.core.hold_state.view import HoldDecision, HoldView, RenewalView
@@ -39,7 +38,7 @@ from headroom.core.policy import Policy
 from headroom.core.quotas.charges import WaitingHold, charged, go_on, is_charge
 from headroom.core.renewal import Guardians, outdated_at, successor_name, told_apart
 from headroom.core.resources import EMPTY, Resources
-from headroom.core.statuses import Facts, ended_at, status_of
+from headroom.core.statuses import Facts, status_of
 from headroom.core.subjects import hold_subject
 
 
@@ -50,25 +49,35 @@ def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
     if hold.problems:
         return HoldDecision(_invalid(hold, tuple(pod for pod in seated if not pod.finished), now))
     if hold.terminal:
-        return _over(view, now, policy)
+        return over(view, now, policy)
     if hold.deleted is not None:
-        return _ended(view, "Deleted", "it is being deleted", now)
+        return ended(view, seated, ("Deleted", "it is being deleted"), now, policy)
     if hold.allocate_once and seated:
         facts = Facts(hold, "Succeeded", "Succeeded", "", view.node, told_use(hold, seated))
-        return HoldDecision(status_of(facts, now, owner_uses(seated)), _drop(view, view.guardians))
+        status = status_of(facts, now, owner_uses(seated))
+        return HoldDecision(status, drop(view, view.guardians), read_until(view, now, policy))
     ends = expiry(hold)
     if ends is not None and ends <= now:
-        return _ended(view, "Expired", f"expired at {ends.isoformat()}", now)
+        return ended(view, seated, ("Expired", f"expired at {ends.isoformat()}"), now, policy)
     if view.homeless and hold.terms.ends_with_node:
-        return _ended(view, "Expired", f"its node {view.node} is gone", now)
+        return ended(view, seated, ("Expired", f"its node {view.node} is gone"), now, policy)
     if view.promised:
         return HoldDecision(hold.status, None, ends)
     if hold.starts is not None and now < hold.starts:
         soon = Facts(hold, "Pending", "NotStarted", f"starts at {hold.starts.isoformat()}")
-        return HoldDecision(status_of(soon, now), _drop(view, view.guardians), hold.starts)
+        return HoldDecision(status_of(soon, now), drop(view, view.guardians), hold.starts)
     life = _keep(view, seated, now, policy)
     sequence = without_ports_of(seated, hold, life.sequence)
     return HoldDecision(life.status, sequence, earliest(life.wake_at, ends))
+
+
+def asks_no_room(view: HoldView) -> bool:
+    """Whether nothing is asked about the room of a hold: its one owner has it, or is on its way."""
+    hold, owners = view.hold, view.claimants
+    if hold.tenure is not None or hold.deleted is not None or hold.problems:
+        return False
+    on_its_way = view.promised and bool(owners) and not hold.group
+    return hold.allocate_once and (on_its_way or any(_seated(pod, view.node) for pod in owners))
 
 
 def _invalid(hold: Hold, users: tuple[Pod, ...], now: datetime) -> HoldStatus:
@@ -77,33 +86,6 @@ def _invalid(hold: Hold, users: tuple[Pod, ...], now: datetime) -> HoldStatus:
     node = users[0].node if users else ""
     facts = Facts(hold, "Pending", "InvalidSpec", message, node, told_use(hold, users))
     return status_of(facts, now, owner_uses(users))
-
-
-def _ended(view: HoldView, reason: str, message: str, now: datetime) -> HoldDecision:
-    """Nothing is held any more; owners that have their room keep it."""
-    users = tuple(pod for pod in view.claimants if _seated(pod, view.node) and not pod.finished)
-    used = told_use(view.hold, users)
-    facts = Facts(view.hold, "Failed", reason, message, view.node, used)
-    return HoldDecision(status_of(facts, now, owner_uses(users)), _given_back(view))
-
-
-def _given_back(view: HoldView) -> Sequence | None:
-    return None if view.inheritance.stays else _drop(view, view.guardians)
-
-
-def _over(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
-    """What is left of a hold that has ended: it is there to be read for a while, then it goes."""
-    hold = view.hold
-    kept_for = policy.orphaned_kept_for if view.homeless else policy.ended_kept_for
-    ours = not hold.slot and hold.member is None and hold.tenure is None
-    since = ended_at(hold) if ours else None
-    release = _given_back(view)
-    if since is None or release is not None or hold.deleted is not None:
-        return HoldDecision(hold.status, release)
-    if now < since + kept_for:
-        return HoldDecision(hold.status, None, since + kept_for)
-    steps = ((DeleteObject(hold.parent),),)
-    return HoldDecision(hold.status, Sequence(Work.OBJECT, (hold_subject(hold.parent),), steps))
 
 
 def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy) -> HoldDecision:
@@ -119,20 +101,20 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
     facts = told_of(view, guardians, standing_facts(view, guardian, size, node, used))
     status = status_of(facts, now, owner_uses(users))
     if guardians.needless:
-        return HoldDecision(status, _drop(view, guardians.needless))
+        return HoldDecision(status, drop(view, guardians.needless))
     if guardian is not None and not guardian.node and _must_not_wait(view, guardian):
-        return HoldDecision(status, _drop(view, (guardian,)))
+        return HoldDecision(status, drop(view, (guardian,)))
     if view.kept.placeless and not hold.paused:
         sequence = without_place(view, guardian, size, users, policy)
         return HoldDecision(status, sequence, view.obstacles.not_before)
     if view.kept.pinned and view.lodgers and _seeks(guardian):
         # One that waits keeps nothing from others; a claim does.
-        return HoldDecision(status, _drop(view, (guardian,)))
+        return HoldDecision(status, drop(view, (guardian,)))
     behind = tuple(
         pod for pod in (guardian, guardians.successor) if view.obstacles.first and _seeks(pod)
     )
     if behind:
-        return HoldDecision(status, _drop(view, behind))
+        return HoldDecision(status, drop(view, behind))
     early = _early_latch(view, users, guardian, node)
     if early:
         return HoldDecision(status, grow(hold, node, early, policy.namespace, view.lodgers))
@@ -143,14 +125,14 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
         if waiting is not None:
             return waiting
     if guardian is not None and is_charge(guardian):
-        return HoldDecision(status, _drop(view, (guardian,)))
+        return HoldDecision(status, drop(view, (guardian,)))
     if guardian is None:
         return _make(view, status, size, policy)
     if guardians.due and size:
         return HoldDecision(status, _renewed(view, guardians, size, policy))
     if guardian.node and size != guardian.requests.only(hold.template.pod.requests):
         if not size:
-            return HoldDecision(status, _drop(view, (guardian,)))
+            return HoldDecision(status, drop(view, (guardian,)))
         grows = not size.fits_in(guardian.requests)
         if view.kept.grows or not grows:
             return HoldDecision(status, _resized(view, guardian, size, policy))
@@ -215,7 +197,7 @@ def _awaiting(
         whose = "that is marked for it" if hold.terms.takes_marked else "of its owners"
         why = f"no running pod {whose} is there whose place it could take"
         facts = Facts(hold, "Pending", "Unschedulable", why, degraded=True)
-        return HoldDecision(status_of(facts, now), _drop(view, view.guardians))
+        return HoldDecision(status_of(facts, now), drop(view, view.guardians))
     facts = Facts(hold, "Waiting", "WaitingForRoom", found.message, found.node)
     kept = view.kept.latched or hold.status.phase == "Waiting"
     if not kept or not any(is_charge(pod) for pod in view.guardians):
@@ -225,7 +207,7 @@ def _awaiting(
         facts = Facts(hold, "Pending", "GuardianRefused", view.obstacles.trouble, degraded=True)
     status = status_of(facts, now)
     if hold.paused:
-        return HoldDecision(status, _drop(view, view.guardians))
+        return HoldDecision(status, drop(view, view.guardians))
     return _waiting(view, status, found.node, size, not found.pods, policy)
 
 
@@ -289,11 +271,11 @@ def _renewed(
     alone = turn.in_place and (turn.crowded or bool(held_up) or not turn.beside)
     charge = successor if successor is not None and is_charge(successor) else None
     if charge is not None and not alone and latched is None:
-        return _drop(view, (charge,))
+        return drop(view, (charge,))
     if successor is not None and charge is None:
         stuck = successor.unschedulable_message and alone
         given_up = stuck or _must_not_wait(view, successor)
-        return _drop(view, (successor,)) if given_up else None
+        return drop(view, (successor,)) if given_up else None
     hold = view.hold
     if latched is not None and not turn.in_place:
         return None  # Somebody came in between; the latch goes by itself.
@@ -306,7 +288,7 @@ def _renewed(
     if held_up:
         return None
     if turn.crowded:
-        return _drop(view, (old,))
+        return drop(view, (old,))
     pin = view.node if view.claimants else hold.template.node
     create = CreateGuardian(successor_name(hold, old), hold, size, node=pin)
     return Sequence(Work.RENEW, (hold_subject(hold.parent),), ((create,),))
@@ -321,7 +303,7 @@ def _resized(
     It is given up and made anew for kube-scheduler to place; bare for a moment is what it may be.
     """
     if view.hold.mode == PREEMPTIBLE:
-        return _drop(view, (guardian,))
+        return drop(view, (guardian,))
     whole = size.largest(guardian.requests)
     if view.kept.latched is not None:
         covered = whole.fits_in(view.kept.latched)
@@ -338,7 +320,7 @@ def _make(view: HoldView, status: HoldStatus, size: Resources, policy: Policy) -
     if view.rest and not hold.paused and early is None and len(ending) == len(view.guardians):
         return HoldDecision(status, keep_rest(view, size, policy.namespace))
     if ending:  # Somebody else ends it, and its room is not kept: nobody has to wait for its end.
-        return HoldDecision(status, _drop(view, ending))
+        return HoldDecision(status, drop(view, ending))
     forbidden = obstacles.refused or obstacles.held_up or obstacles.full
     if used_up(hold, size) or hold.paused or forbidden:
         return HoldDecision(status)
@@ -382,16 +364,9 @@ def _common(one: Resources, other: Resources) -> Resources:
 
 
 def _seated(pod: Pod, node: str) -> bool:
-    """Whether a claimant got the room: a claim says nothing about the room of another node."""
-    return bool(pod.node) and node in ("", pod.node) and not _rejected(pod)
+    """Whether a claimant got the room: a claim says nothing about the room of another node.
 
-
-def _rejected(pod: Pod) -> bool:
-    """Whether the kubelet refused the pod at its door, so that it never used the room."""
-    return pod.phase == "Failed" and pod.reason.startswith("OutOf")
-
-
-def _drop(view: HoldView, pods: tuple[Pod, ...]) -> Sequence | None:
-    # Also those that are ending already: their kubelets would take a while.
-    gone = tuple(out_of_the_way(pod) for pod in pods)
-    return Sequence(Work.RELEASE, (hold_subject(view.hold.parent),), (gone,)) if gone else None
+    One that the kubelet refused at its door never used it.
+    """
+    rejected = pod.phase == "Failed" and pod.reason.startswith("OutOf")
+    return bool(pod.node) and node in ("", pod.node) and not rejected

@@ -69,7 +69,7 @@ class By(StrEnum):
     RIVAL = "rival"  # refused pods that wait for any room, by their kind: see `fences`
     GIVEN_UP = "given up"  # guardians that go for a burst; all, by nothing
     RELEASED = "released"  # owners that go on without a hold or headroom, by it
-    WAITING = "waiting"  # pods at our doors, and those that grow in place; all, by nothing
+    WAITING = "waiting"  # pods at our doors, and those that grow in place, each by its own key
     OWNER = "owner"  # pods that a hold may be for, by namespace and index key
     GATE = "gate"  # pods, by scheduling gate
     OWNER_LABEL = "owner label"  # pods with their own uid as a label, by that label
@@ -78,7 +78,7 @@ class By(StrEnum):
     SEEKING = "seeking"  # guardians that wait for room, by the only node that they may go to
     SLOT_GUARDIAN = "slot guardian"  # guardians of slots that have not ended, by headroom
     SLOT_GUARDIAN_IN = "slot guardian in"  # the same, by the headroom's namespace
-    LATCH = "latch"  # all of them, by nothing
+    LATCH = "latch"  # those that count, each by its own key
     LATCH_OF_OWNER = "latch of owner"  # latches that name a pod as the one to come, by that pod
     LATCH_OF_HOLD = "latch of hold"  # latches that were made for a hold or its owners, by hold
     REUSABLE_LATCH = "reusable latch"  # latches that may be moved to another handover, by size
@@ -144,28 +144,34 @@ def hold_entries(
     return tuple(found)
 
 
-def work_entries(sequence: Sequence) -> Iterator[tuple[Subject, tuple[Entry, ...]]]:
+def work_entries(sequence: Sequence) -> list[tuple[Subject, tuple[Entry, ...]]]:
     """What a sequence is about to do, by whom it concerns: others count it while it is written."""
-    for create in guardians_made(sequence):
-        subject = hold_subject(create.hold.parent)
-        if create.bound:
-            yield subject, (Entry(By.BINDING, create.node, create.requests),)
-        elif not create.gated:
-            yield subject, (Entry(By.MAKING, pin_of(create)),)
-    if sequence.work in (Work.DOOR1, Work.DOOR1_SLOW):
-        expected = Entry(By.EXPECTED, sequence.subjects[0].identity)
-        yield sequence.subjects[0], (expected, Entry(By.HANDOVER))
-    elif sequence.work in LAUNCHED_WORK:
-        yield sequence.subjects[0], (Entry(By.HANDOVER),)
-    elif sequence.work is Work.TAKE_BACK:
-        yield sequence.subjects[1], (Entry(By.TAKE_BACK, sequence.subjects[0].identity),)
+    found: list[tuple[Subject, tuple[Entry, ...]]] = []
+    for action in sequence.actions:
+        match action:
+            case CreateGuardian(hold=hold, bound=True):
+                entry = Entry(By.BINDING, action.node, action.requests)
+                found.append((hold_subject(hold.parent), (entry,)))
+            case CreateGuardian(hold=hold, gated=False):
+                found.append((hold_subject(hold.parent), (Entry(By.MAKING, pin_of(action)),)))
+    work, subjects = sequence.work, sequence.subjects
+    if work in (Work.DOOR1, Work.DOOR1_SLOW):
+        expected = Entry(By.EXPECTED, subjects[0].identity)
+        found.append((subjects[0], (expected, Entry(By.HANDOVER))))
+    elif work in LAUNCHED_WORK:
+        found.append((subjects[0], (Entry(By.HANDOVER),)))
+    elif work is Work.TAKE_BACK:
+        found.append((subjects[1], (Entry(By.TAKE_BACK, subjects[0].identity),)))
+    return found
 
 
-def guardians_made(sequence: Sequence | None) -> Iterator[CreateGuardian]:
-    """The guardians that a sequence creates."""
-    steps = sequence.steps if sequence is not None else ()
-    actions = (action for step in steps for action in step)
-    return (action for action in actions if isinstance(action, CreateGuardian))
+def guardian_to_place(sequence: Sequence) -> CreateGuardian | None:
+    """The guardian that a sequence creates for kube-scheduler to place, if it creates one."""
+    for action in sequence.actions:
+        match action:
+            case CreateGuardian(bound=False, gated=False):
+                return action
+    return None
 
 
 def pin_of(create: CreateGuardian) -> str:
@@ -205,7 +211,7 @@ def pod_entries(
     elif role == ROLE_FENCE and is_fence(pod):
         found += (Entry(By.FENCE, pod.node), Entry(By.FENCE_FOR, pod.rules_namespace))
     elif waits:
-        found.append(Entry(By.WAITING))
+        found.append(Entry(By.WAITING, pod.key))
         found += _lookups(pod)
         for name in pod.claims:
             found.append(Entry(By.VOLUME_CLAIM, Key(pod.key.namespace, name)))
@@ -258,10 +264,9 @@ def _is_pending(pod: Pod) -> bool:
     )
 
 
-def _lookups(pod: Pod) -> Iterator[Entry]:
-    for key in pod_keys(pod):
-        yield Entry(By.OWNER, (EVERYWHERE, key))
-        yield Entry(By.OWNER, (pod.key.namespace, key))
+def _lookups(pod: Pod) -> list[Entry]:
+    places = (EVERYWHERE, pod.key.namespace)
+    return [Entry(By.OWNER, (place, key)) for key in pod_keys(pod) for place in places]
 
 
 def _guardian(pod: Pod) -> Iterator[Entry]:
@@ -279,9 +284,10 @@ def _guardian(pod: Pod) -> Iterator[Entry]:
         yield Entry(By.SLOT_GUARDIAN_IN, whole.partition("/")[2].partition("/")[0])
 
 
-def _latch(pod: Pod) -> Iterator[Entry]:
-    yield Entry(By.LATCH)
-    for owner in dict.fromkeys(line.owner for line in claims_on(pod)):
-        yield Entry(By.LATCH_OF_OWNER, owner)
-    for parent in parents_on(pod):
-        yield Entry(By.LATCH_OF_HOLD, parent)
+def _latch(pod: Pod) -> list[Entry]:
+    owners = dict.fromkeys([line.owner for line in claims_on(pod)])
+    return [
+        Entry(By.LATCH, pod.key),
+        *[Entry(By.LATCH_OF_OWNER, owner) for owner in owners],
+        *[Entry(By.LATCH_OF_HOLD, parent) for parent in parents_on(pod)],
+    ]

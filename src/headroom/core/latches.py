@@ -67,9 +67,9 @@ def claims_text(claims: tuple[tuple[str, str], ...]) -> str:
 
 def claims_on(latch: Pod) -> tuple[LatchClaim, ...]:
     """Read a latch's claims; a line that is not ours is passed over."""
-    text = latch.annotations.get(CLAIMS_ANNOTATION)
-    if not text:
+    if CLAIMS_ANNOTATION not in latch.annotations:
         return ()
+    text = latch.annotations[CLAIMS_ANNOTATION]
     return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _claims_in(text)
 
 
@@ -114,7 +114,7 @@ def told_by(hold: Hold, latches: Iterable[Pod]) -> frozenset[str]:
 
 def parents_on(latch: Pod) -> tuple[str, ...]:
     """The holds that a latch was made for, each once."""
-    claimed = (claim.parent for claim in claims_on(latch))
+    claimed = [claim.parent for claim in claims_on(latch)]
     return tuple(dict.fromkeys((kept_for(latch), *claimed)))
 
 

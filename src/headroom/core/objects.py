@@ -17,6 +17,7 @@ from headroom.core.resources import EMPTY, Resources
 
 NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
+ENDED_PHASES = ("Succeeded", "Failed")  # of a pod
 LONGEST_MESSAGE = 4096  # characters of a condition; the API server takes eight times as many
 
 
@@ -154,7 +155,7 @@ class Placement:
     """Where a pod may go: everything of its spec that speaks about nodes and neighbours.
 
     Shared between pods of one workload (the decoder interns it), and hashable, so that work done
-    for one pod of a shape serves the next.
+    for one pod of a shape serves the next. Its hash is calculated once.
     """
 
     node_selector: tuple[tuple[str, str], ...] = ()
@@ -164,6 +165,16 @@ class Placement:
     spread: tuple[TopologySpread, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
     ports: tuple[HostPort, ...] = ()
+    hashed: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        spread, ports = self.spread, self.ports
+        terms = (self.node_affinity, self.pod_affinity, self.pod_anti_affinity, spread)
+        hashed = hash((self.node_selector, terms, self.tolerations, ports))
+        object.__setattr__(self, "hashed", hashed)
+
+    def __hash__(self) -> int:
+        return self.hashed
 
 
 ANYWHERE = Placement()
@@ -262,7 +273,7 @@ class Pod:
     @property
     def finished(self) -> bool:
         """Whether the pod has ended for good and uses nothing any more."""
-        return self.phase in ("Succeeded", "Failed")
+        return self.phase in ENDED_PHASES
 
     @property
     def rules_namespace(self) -> str:
@@ -272,7 +283,12 @@ class Pod:
     @property
     def occupies_node(self) -> bool:
         """Whether kube-scheduler counts this pod on its node."""
-        return bool(self.node) and not self.finished
+        return bool(self.node) and self.phase not in ENDED_PHASES
+
+    @property
+    def counts_on(self) -> str:
+        """The node on which kube-scheduler counts this pod: its own, or where it is nominated."""
+        return "" if self.phase in ENDED_PHASES else self.node or self.nominated
 
 
 @dataclass(frozen=True, slots=True)

@@ -252,7 +252,7 @@ def carried_keys(pod: Pod) -> tuple[str, ...]:
     return (
         ANY_POD,
         f"name:{pod.key.name}",
-        *(f"controller:{owner.name}" for owner in pod.owners),
-        *(f"label:{key}={value}" for key, value in labels),
-        *(f"exists:{key}" for key, _ in labels),
+        *[f"controller:{owner.name}" for owner in pod.owners],
+        *[f"label:{key}={value}" for key, value in labels],
+        *[f"exists:{key}" for key, _ in labels],
     )

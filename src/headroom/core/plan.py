@@ -8,9 +8,10 @@ While a sequence runs, its subjects are left alone by every other decision.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
+from itertools import chain
 
 from headroom.core.actions import Action, MarkUnschedulable, Tell
 from headroom.core.subjects import Subject
@@ -70,16 +71,15 @@ KEEPERS_WORK = (
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """What to do, about whom, and what kind of work it is."""
+    """What to do, about whom, and what kind of work it is; `actions` are all steps as one."""
 
     work: Work
     subjects: tuple[Subject, ...]
     steps: tuple[Step, ...]
+    actions: tuple[Action, ...] = field(init=False, repr=False, compare=False)
 
-    @property
-    def actions(self) -> tuple[Action, ...]:
-        """All that it does, in order."""
-        return tuple(action for step in self.steps for action in step)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "actions", tuple(chain.from_iterable(self.steps)))
 
 
 def telling(*news: Tell | MarkUnschedulable) -> Sequence:

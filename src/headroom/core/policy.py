@@ -135,7 +135,7 @@ class Policy:
 
         Of our own pods only a guardian that `follows` a pod to its node waits at one.
         """
-        if pod.node or pod.finished or pod.deleted is not None:
+        if pod.node or pod.deleted is not None or pod.finished:
             return 0
         if not self.serves(pod.key.namespace):
             return 0

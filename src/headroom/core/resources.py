@@ -50,6 +50,9 @@ class Resources(Mapping[str, int]):
     def __len__(self) -> int:
         return len(self._amounts)
 
+    def __bool__(self) -> bool:
+        return bool(self._amounts)
+
     def __contains__(self, name: object) -> bool:
         return name in self._amounts
 

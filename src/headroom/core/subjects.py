@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from headroom.core.objects import Key, Parent
 
-MOST_SUBJECTS = 4096  # of pods, that are remembered
+MOST_SUBJECTS = 4096  # of pods, and as many of holds, that are remembered
+NO_KEY = Key("", "")
 
 
 class Topic(StrEnum):
@@ -68,31 +69,31 @@ class Subject(NamedTuple):
     """A kind and an identity, as the books of the engine have it.
 
     `namespace` is whose turn it is to be looked at; empty for what lives in none, such as a node.
-    `name` is set for pods alone.
+    `key` is that of the pod, for pods alone.
     """
 
     topic: Topic
     identity: str
     namespace: str = ""
-    name: str = ""
+    key: Key = NO_KEY
 
     def __str__(self) -> str:
         return f"{self.topic} {self.identity}" if self.identity else self.topic
-
-    @property
-    def key(self) -> Key:
-        """The key of the pod."""
-        return Key(self.namespace, self.name)
 
 
 @lru_cache(maxsize=MOST_SUBJECTS)
 def pod_subject(key: Key, topic: Topic = Topic.POD) -> Subject:
     """The subject of a pod. Each is asked for dozens of times while its owner comes."""
-    return Subject(topic, str(key), key.namespace, key.name)
+    return Subject(topic, str(key), key.namespace, key)
 
 
 def hold_subject(parent: Parent, topic: Topic = Topic.HOLD) -> Subject:
-    return Subject(topic, parent.identity, parent.namespace)
+    return _hold_subject(parent.identity, parent.namespace, topic)
+
+
+@lru_cache(maxsize=MOST_SUBJECTS)
+def _hold_subject(identity: str, namespace: str, topic: Topic) -> Subject:
+    return Subject(topic, identity, namespace)
 
 
 def kept_hold_subject(identity: str) -> Subject:

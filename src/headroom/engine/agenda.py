@@ -20,6 +20,7 @@ from headroom.engine.indexes import drop
 FIRST_PAUSE = timedelta(milliseconds=200)
 LONGEST_PAUSE = timedelta(minutes=2)
 OWNER_PAUSE = timedelta(seconds=5)  # An owner waits for us; what failed may not be its fault.
+PAUSED = (Topic.POD, Topic.FENCE, Topic.INDEX, Topic.QUOTA)  # not decided after a failure
 SPARE_TIMERS = 8  # So many timers of subjects that are gone are kept beside those that count.
 
 
@@ -42,8 +43,12 @@ class Agenda:
 
     def touch(self, subject: Subject) -> None:
         """Look at this subject in the next plan, or when its turn comes."""
-        topics = self._due.setdefault(subject.namespace, OrderedDict())
-        queue = topics.setdefault(subject.topic, OrderedDict())
+        if subject.namespace not in self._due:
+            self._due[subject.namespace] = OrderedDict()
+        topics = self._due[subject.namespace]
+        if subject.topic not in topics:
+            topics[subject.topic] = OrderedDict()
+        queue = topics[subject.topic]
         if subject not in queue:
             self._number += 1
             self._count += 1
@@ -66,7 +71,9 @@ class Agenda:
 
     def wake(self, happened: Awaited) -> None:
         """Look at those who wait for this."""
-        for subject in self._waiting.pop(happened, ()):
+        if happened not in self._waiting:
+            return
+        for subject in self._waiting.pop(happened):
             drop(self._waits_on, subject, happened)
             self.touch(subject)
 
@@ -154,6 +161,14 @@ class Agenda:
                 self._busy.pop(subject, None)
             self.touch(subject)
 
+    def puts_off(self, subject: Subject, now: datetime) -> bool:
+        """Whether a subject is not to be decided now; what it waits for brings it back."""
+        if subject in self._busy:  # Its work began earlier in this very plan.
+            self.touch(subject)
+            return True
+        until = self._not_before.get(subject) if subject.topic in PAUSED else None
+        return until is not None and now < until
+
     def busy(self, subject: Subject) -> bool:
         return subject in self._busy
 
@@ -181,8 +196,9 @@ class Agenda:
             self.succeeded(subject)
 
     def succeeded(self, subject: Subject) -> None:
-        self._failures.pop(subject, None)
-        self._not_before.pop(subject, None)
+        if subject in self._failures:
+            del self._failures[subject]
+            self._not_before.pop(subject, None)
 
     def not_before(self, subject: Subject) -> datetime | None:
         return self._not_before.get(subject)

@@ -9,7 +9,7 @@ is seen counts, whatever we believed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 
 from headroom.core.fast_replace import replace
@@ -41,6 +41,9 @@ class Assumed:
     deleted: datetime | None = None  # on its way out since
 
 
+PARTS = tuple(each.name for each in fields(Assumed) if each.name != "until")
+
+
 class Assumptions:
     """Overlays by pod uid."""
 
@@ -66,17 +69,9 @@ class Assumptions:
         self._latest = max(self._latest, now)
         old = self._by_uid.get(uid)
         if old is not None:
-            change = Assumed(
-                until=now + LIFETIME,
-                gone=change.gone or old.gone,
-                node=change.node if change.node is not None else old.node,
-                nominated=change.nominated if change.nominated is not None else old.nominated,
-                without_gate=change.without_gate or old.without_gate,
-                claimed=change.claimed if change.claimed is not None else old.claimed,
-                latch=change.latch if change.latch is not None else old.latch,
-                label=change.label if change.label is not None else old.label,
-                deleted=change.deleted or old.deleted,
-            )
+            told = {name: getattr(change, name) for name in PARTS}
+            news = {name: part for name, part in told.items() if part not in (None, False)}
+            change = replace(old, until=now + LIFETIME, **news)
         self._by_uid[uid] = change
         if self._sweep_at is None or now >= self._sweep_at:
             self._sweep(now)
@@ -125,15 +120,11 @@ def overlaid(pod: Pod, assumed: Assumed) -> Pod:
         annotations = {key: text for key, text in told.items() if text}
         pod = pod if annotations == pod.annotations else replace(pod, annotations=annotations)
     if assumed.label is not None and pod.labels.get(assumed.label[0]) != assumed.label[1]:
-        pod = replace(pod, labels=_with_label(pod, *assumed.label))
+        labels = {**pod.labels, **dict([assumed.label])}
+        pod = replace(pod, labels={key: text for key, text in labels.items() if text is not None})
     if assumed.deleted is not None and pod.deleted is None:
         pod = replace(pod, deleted=assumed.deleted)
     return pod
-
-
-def _with_label(pod: Pod, label: str, value: str | None) -> dict[str, str]:
-    labels = {key: text for key, text in pod.labels.items() if key != label}
-    return labels if value is None else {**labels, label: value}
 
 
 def _with_claim(pod: Pod, claimed: Parent | str) -> Pod:

@@ -14,15 +14,15 @@ from itertools import islice
 from headroom.core.actions import DeletePod
 from headroom.core.fast_replace import replace
 from headroom.core.holds import PREEMPTIBLE
-from headroom.core.index_entries import BurstGroup, By, burst_group
+from headroom.core.index_entries import By, burst_group
 from headroom.core.latches import kept_for
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, Work, earliest
 from headroom.core.subjects import BURST, RETRIES, hold_subject, pod_subject
 from headroom.core.waits import scheduler_retries
 from headroom.engine.ledger import Ledger
+from headroom.engine.observation.pods import file_pod
 from headroom.engine.pending_guardians import expect, expect_no_more
-from headroom.engine.pod_index import file_pod
 from headroom.scheduling.burst import BurstDecision, BurstView, decide
 from headroom.scheduling.filters import feasible_on
 
@@ -98,7 +98,8 @@ def _served(ledger: Ledger) -> Iterator[Pod]:
 def _most_urgent(ledger: Ledger) -> tuple[Pod, ...]:
     """The pods of which a burst may consist: by priority, then those who came first."""
     known = (group for group in ledger.index.all(By.BURST) if not group.room)
-    groups = sorted((each for each in known if each not in ledger.burst_pauses), key=_urgency)
+    open_to = [group for group in known if group not in ledger.burst_pauses]
+    groups = sorted(open_to, key=lambda group: -group.priority)
     pods = (pod for group in groups for pod in ledger.having(By.BURST, group) if not pod.nominated)
     return tuple(islice(pods, MOST_PODS))
 
@@ -147,7 +148,3 @@ def _guardians(ledger: Ledger) -> dict[str, tuple[Pod, ...]]:
 
 def _size(guardian: Pod) -> tuple[int, int, Key]:
     return guardian.priority, -sum(guardian.requests.values()), guardian.key
-
-
-def _urgency(group: BurstGroup) -> int:
-    return -group.priority

@@ -72,7 +72,8 @@ def cron_refusal(expression: str) -> str | None:
         )
     trouble = _trouble(" ".join(fields))
     if trouble is None:
-        return None if _fires(" ".join(fields)) else f"{expression!r} never fires"
+        fires = next(CronSim(" ".join(fields), _SOME_DAY), None) is not None
+        return None if fires else f"{expression!r} never fires"
     every_month = " ".join((*fields[:3], "*", fields[4]))
     if "day-of-month" in trouble and _trouble(every_month) is None:
         return f"{expression!r} never fires: no such month has such a day"
@@ -130,10 +131,6 @@ def _trouble(expression: str) -> str | None:
     except CronSimError as error:
         return str(error)
     return None
-
-
-def _fires(expression: str) -> bool:
-    return next(CronSim(expression, _SOME_DAY), None) is not None
 
 
 def zone_named(name: str) -> ZoneInfo | None:

@@ -29,18 +29,28 @@ from headroom.core.actions import (
 )
 from headroom.core.allocation import beside_text
 from headroom.core.fast_replace import replace
+from headroom.core.hold_state.memory import guardian_deleted
 from headroom.core.hold_state.own_pods import latch_annotations, pod_made
-from headroom.core.index_entries import work_entries
-from headroom.core.names import CLAIMED_BESIDE_ANNOTATION, LOCKED_PRIORITY
+from headroom.core.index_entries import guardian_to_place, work_entries
+from headroom.core.latches import kept_for
+from headroom.core.names import (
+    CLAIMED_BESIDE_ANNOTATION,
+    LOCKED_PRIORITY,
+    ROLE_GUARDIAN,
+    ROLE_LABEL,
+)
 from headroom.core.objects import Key, Pod
-from headroom.core.plan import Sequence
+from headroom.core.plan import Sequence, Work
 from headroom.core.subjects import Subject, pod_subject
 from headroom.engine.assumptions import LIFETIME, Assumed
 from headroom.engine.doors.taken_over import note_guardian_gone
+from headroom.engine.headrooms import guardian_pace
 from headroom.engine.ledger import Ledger
 from headroom.engine.observation.pods import lose_pod, see_pod
 from headroom.engine.pending_guardians import expect_no_more
 from headroom.engine.volumes import wrote
+
+GATE_WORK = (Work.DOOR1, Work.DOOR1_FINISH)  # Guardians that wait for room give way to owners.
 
 
 def assume(ledger: Ledger, action: Action, outcome: Done, now: datetime) -> None:
@@ -97,28 +107,45 @@ def intend(ledger: Ledger, sequence: Sequence) -> None:
         ledger.state.nominate(pod, latch.node)
 
 
-def give_up(ledger: Ledger, sequence: Sequence) -> None:
-    """A sequence has failed: the latches that it did not make count no longer."""
-    for latch in _latches(sequence):
-        if latch.key not in ledger.pods:
-            ledger.state.unnominate(latch.key)
-
-
-def latches_made(sequence: Sequence) -> frozenset[Subject]:
-    """The subjects of latches that a sequence makes."""
-    return frozenset(pod_subject(latch.key) for latch in _latches(sequence))
+def makes_latch(sequence: Sequence, subject: Subject) -> bool:
+    """Whether a subject is a latch that a sequence makes."""
+    return any(pod_subject(latch.key) == subject for latch in _latches(sequence))
 
 
 def begin(ledger: Ledger, sequence: Sequence) -> None:
     """A sequence begins: let others count what it is about to do."""
     for subject, entries in work_entries(sequence):
         ledger.work.put(subject, entries)
+    for action in sequence.actions:
+        match action:
+            case DeletePod(key=key) if key in ledger.pods:
+                _note_deletion(ledger, ledger.pods[key], sequence.work in GATE_WORK)
+            case CreateGuardian(hold=hold, bound=False, gated=False):
+                guardian_pace.begun(ledger, hold)
 
 
-def end(ledger: Ledger, sequence: Sequence) -> None:
-    """It has ended, well or not."""
+def end(ledger: Ledger, sequence: Sequence, completed: bool) -> None:
+    """It has ended, well or not: then the latches that it did not make count no longer."""
     for subject, _ in work_entries(sequence):
         expect_no_more(ledger, subject)
+    for latch in () if completed else _latches(sequence):
+        if latch.key not in ledger.pods:
+            ledger.state.unnominate(latch.key)
+    create = guardian_to_place(sequence)
+    if create is not None:
+        guardian_pace.ended(ledger, create.hold)
+
+
+def _note_deletion(ledger: Ledger, pod: Pod, at_gate: bool) -> None:
+    """That a guardian goes which we take away ourselves is no loss, unless it was ended before.
+
+    Noted now: the watch may show that it is gone before the API server answers us.
+    """
+    if pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN and pod.deleted is None:
+        parent = kept_for(pod)
+        if parent in ledger.holds:
+            gives_way = at_gate and not pod.node
+            ledger.memory[parent] = guardian_deleted(ledger.memory[parent], gives_way)
 
 
 def _latches(sequence: Sequence) -> Iterator[CreateLatch]:

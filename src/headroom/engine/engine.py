@@ -56,18 +56,17 @@ from headroom.engine import (
 from headroom.engine.agenda import OWNER_PAUSE, Agenda
 from headroom.engine.bursts import look_at_burst, look_at_retries
 from headroom.engine.claim_index import Indexer, index_subject
-from headroom.engine.deleted_nodes import note_missing_nodes
 from headroom.engine.doors import witnesses
 from headroom.engine.doors.claims import (
     follow,
     is_taken_back,
     missing,
     note_ended,
-    note_settled,
+    note_refused,
     stage,
     waits_since,
 )
-from headroom.engine.effects import assume, begin, end, give_up, latches_made
+from headroom.engine.effects import assume, begin, end, makes_latch
 from headroom.engine.error_isolation.notices import Notices
 from headroom.engine.error_isolation.quarantine import Quarantine
 from headroom.engine.headrooms import guardian_pace, own_objects
@@ -86,14 +85,13 @@ from headroom.engine.hold_controller import HoldController
 from headroom.engine.ledger import Ledger
 from headroom.engine.observation.observer import Observers, observed, subject_of
 from headroom.engine.observation.pods import lose_pod
-from headroom.engine.status_writer import StatusWriter, WriteStatus
+from headroom.engine.status_writer import StatusWriter
 from headroom.ports import Event, Synced
 
 MOST_LOOKS = 500  # decisions of one plan, so that new events are processed before the next one
 MOST_ROUNDS = 5
 MOST_AT_ONCE = 500  # Writes begin while the rest is still being decided.
 _FIRST = {Topic.HEADROOM: 0, Topic.HOLD: 1}
-PAUSED = (Topic.POD, Topic.FENCE, Topic.INDEX, Topic.QUOTA)  # not decided after a failure
 CLAIMED = (OwnerStage.STRAY, OwnerStage.NOMINATED, OwnerStage.LET_IN, OwnerStage.BOUND)
 
 P = ParamSpec("P")
@@ -154,17 +152,17 @@ class Engine:
         planned: list[Sequence] = []
         if not self.ledger.began:
             self._begin(now)
-        looks = MOST_LOOKS
+        looks, resting = MOST_LOOKS, self.quarantine.rests
         due = self._due(now, looks)
+        if not (due or self.ledger.lost or self.ledger.parked or self.quarantine.untold):
+            return Plan((), self._agenda.wake_at())
         for _ in range(MOST_ROUNDS):  # One decision may call for another; most do not.
             looks -= len(due)
             left = iter(due)
             for subject in left:
-                if self._agenda.busy(subject):
-                    self._agenda.touch(subject)  # Taken up earlier in this very plan.
-                elif self.quarantine.resting(subject, now):
-                    self.quarantine.postpone(subject)
-                else:
+                if self._agenda.puts_off(subject, now):
+                    continue
+                if subject not in resting or not self.quarantine.postpones(subject, now):
                     self._take_up(subject, now, planned)
                 if len(planned) >= MOST_AT_ONCE:
                     break
@@ -185,19 +183,16 @@ class Engine:
 
     def _take_up(self, subject: Subject, now: datetime, planned: list[Sequence]) -> None:
         """Decide about one subject; what it had decided before it raised is done all the same."""
-        if subject.topic in PAUSED and self._agenda.resting(subject, now):
-            return  # A timer brings it back.
         decide = self._controllers.get(subject.topic)  # Of some only the writes are in order.
         decided = self._started(decide, subject, now) if decide is not None else ()
         if self.quarantine.attempt("decide", subject, now, planned.extend, decided):
-            self.quarantine.succeeded(subject)
+            self.quarantine.rests.pop(subject, None)
 
     def _launch(self, now: datetime, planned: list[Sequence]) -> None:
         for node in tuple(self.ledger.parked_by.all(By.PARKED)):
             subject = node_subject(node)
             launched = self._started(handover_queue.launch, self.ledger, node)
-            if self.quarantine.resting(subject, now):
-                self.quarantine.postpone(subject)
+            if self.quarantine.postpones(subject, now):
                 continue
             if not self.quarantine.attempt("decide", subject, now, planned.extend, launched):
                 handover_queue.drop(self.ledger, node, now)
@@ -230,7 +225,7 @@ class Engine:
         Owners may have been in sight for long, but nobody was there to serve them until now.
         """
         self.ledger.began = True
-        note_missing_nodes(self.ledger)
+        self.ledger.note_missing_nodes()
         fence_controller.begin(self.ledger)
         quotas.begin(self.ledger, now)
         own_objects.touch_own(self.ledger)
@@ -260,20 +255,12 @@ class Engine:
         return noted and isinstance(outcome, Done)
 
     def _settle(self, action: Action, outcome: Outcome, now: datetime) -> None:
-        note_settled(self.ledger, action, outcome)
         if isinstance(action, Concerning):
             settled(self.ledger, action, outcome, now)
         if isinstance(outcome, Done):
-            if isinstance(action, CreateGuardian):
-                self._keeper.made(action.hold, outcome.uid, now)
-            elif isinstance(action, WriteStatus):
-                self._publisher.done(action, now)
-            elif isinstance(action, SetFinalizers):
-                finalized(self.ledger, action)
-            elif isinstance(action, CreateSlotObject):
-                wrote(self.ledger, action, outcome, now)
-            assume(self.ledger, action, outcome, now)
+            self._done(action, outcome, now)
             return
+        note_refused(self.ledger, action, outcome)
         match action:
             case DeletePod(key, uid, version) if isinstance(outcome, Gone | Stale):
                 if not version or isinstance(outcome, Gone):  # Else it has changed, and is there.
@@ -296,17 +283,29 @@ class Engine:
             case _:
                 pass
 
+    def _done(self, action: Action, outcome: Done, now: datetime) -> None:
+        match action:
+            case CreateGuardian(hold=hold):
+                self._keeper.made(hold, outcome.uid, now)
+            case WriteHoldStatus() | WriteHeadroomStatus() | WriteQuotaStatus():
+                self._publisher.done(action, now)
+            case SetFinalizers():
+                finalized(self.ledger, action)
+            case CreateSlotObject():
+                wrote(self.ledger, action, outcome, now)
+        assume(self.ledger, action, outcome, now)
+
     def finish(self, sequence: Sequence, completed: bool, now: datetime) -> None:
         """A sequence has ended; its subjects are decided afresh, after a pause if it failed."""
         attempt = self.quarantine.attempt
         attempt("finish", partial(_whose, sequence), now, self._ended, sequence, completed)
         self._agenda.finish(sequence.subjects)
-        latches = latches_made(sequence)  # One left from before may be in the way: no pause.
+        went_well = completed and sequence.work is not Work.TAKE_BACK
         for subject in sequence.subjects:
             if completed and sequence.work is Work.DOOR1_SLOW and subject.topic is Topic.POD:
                 continue  # Only half of a handover: the pauses of the other half stay as long.
-            if (completed and sequence.work is not Work.TAKE_BACK) or subject in latches:
-                self._agenda.succeeded(subject)
+            if went_well or makes_latch(sequence, subject):
+                self._agenda.succeeded(subject)  # A latch from before may be in the way: no pause.
             elif subject.topic is Topic.POD:
                 pod = self.ledger.pods.get(subject.key)  # One that is gone needs no pause.
                 if pod is not None and not is_taken_back(self.ledger, sequence, pod):
@@ -315,11 +314,8 @@ class Engine:
                 self._agenda.failed(subject, now)
 
     def _ended(self, sequence: Sequence, completed: bool) -> None:
-        end(self.ledger, sequence)
-        if not completed:
-            give_up(self.ledger, sequence)
+        end(self.ledger, sequence, completed)
         note_ended(self.ledger, sequence, completed)
-        self._keeper.ended(sequence)
 
     def _started(
         self, decide: Callable[P, Iterable[Sequence]], *args: P.args, **kwargs: P.kwargs
@@ -328,7 +324,6 @@ class Engine:
         for sequence in decide(*args, **kwargs):
             self._agenda.start(sequence.subjects)
             begin(self.ledger, sequence)
-            self._keeper.begun(sequence)
             yield sequence
 
     def _decide_hold(self, subject: Subject, now: datetime) -> Iterable[Sequence]:

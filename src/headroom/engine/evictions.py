@@ -13,25 +13,30 @@ from functools import partial
 from itertools import chain
 
 from headroom.core.claims import Offer
-from headroom.core.eviction import preallocation, preemption, reclaim
+from headroom.core.eviction import preallocation, preemption
 from headroom.core.eviction.occupants import Occupant
 from headroom.core.eviction.preallocation import PlaceView, Succession, may_succeed
-from headroom.core.eviction.preempted import PreemptedView, rest_of, was_preempted
+from headroom.core.eviction.preempted import PreemptedView, was_preempted
 from headroom.core.eviction.preemption import HoldInUse, HoldToEnter
-from headroom.core.eviction.reclaim import Reclaim, ReclaimView
+from headroom.core.eviction.reclaim import ReclaimView
 from headroom.core.fast_replace import replace
 from headroom.core.hold_state.decision import CANDIDATES
-from headroom.core.holds import PREEMPTIBLE, Hold
+from headroom.core.holds import Hold
 from headroom.core.latches import kept_for
 from headroom.core.names import LOCKED_PRIORITY
 from headroom.core.node.kept_room import returned_on
 from headroom.core.objects import ANYWHERE, Key, Pod
-from headroom.core.resources import EMPTY, Resources
 from headroom.core.subjects import hold_subject, node_subject
-from headroom.engine.freeze import hold_used_by, node_view, standing_claims
+from headroom.engine.freeze import (
+    hold_used_by,
+    labels_around,
+    node_view,
+    standing_claims,
+    unfit,
+    unfit_on,
+)
 from headroom.engine.ledger import Ledger
 from headroom.engine.namespace_limits import limits_of
-from headroom.engine.node_fit import labels_around, unfit, unfit_on
 from headroom.scheduling.choose import ChosenNode, choose
 
 
@@ -83,14 +88,12 @@ def occupants(ledger: Ledger, pods: Iterable[Pod]) -> tuple[Occupant, ...]:
     return tuple(Occupant(pod, hold_used_by(ledger, pod)) for pod in pods)
 
 
-def reclaim_of(ledger: Ledger, hold: Hold, waits: bool) -> Reclaim | None:
-    """Say who gives way to a slot of a node whose room others have.
+def reclaim_view(ledger: Ledger, hold: Hold, waits: bool) -> ReclaimView:
+    """A slot of a node whose room others may have.
 
-    A slot is looked at again when room gets free on its node and when the limits of its namespace
+    It is looked at again when room gets free on its node and when the limits of its namespace
     change.
     """
-    if not hold.reclaims or hold.paused:
-        return None
     node = hold.template.node
     ours = (*ledger.guardians_of(hold), *ledger.latches_of(hold), *standing_claims(ledger, node))
     without = frozenset(pod.key for pod in ours)
@@ -104,7 +107,7 @@ def reclaim_of(ledger: Ledger, hold: Hold, waits: bool) -> Reclaim | None:
             ledger, (pod for pod in ledger.state.pods_on(node) if pod.key not in without)
         )
 
-    view = ReclaimView(
+    return ReclaimView(
         hold,
         waits,
         ledger.promised(hold) or bool(ledger.lodgers_of(hold)) or node not in ledger.nodes,
@@ -114,7 +117,6 @@ def reclaim_of(ledger: Ledger, hold: Hold, waits: bool) -> Reclaim | None:
         fits,
         ledger.budgets.values(),
     )
-    return reclaim.decide(view, ledger.policy)
 
 
 def place_for(ledger: Ledger, hold: Hold) -> Succession | None:
@@ -154,11 +156,11 @@ def note_preempted(ledger: Ledger, pod: Pod, gone: bool = False) -> None:
         ledger.memory[parent] = replace(ledger.memory[parent], preempted_on=pod.node)
 
 
-def rest_on(ledger: Ledger, hold: Hold, node: str, standing: Pod | None) -> Resources:
-    """What is left of a hold's room on the node where somebody else ended its guardian, if any."""
+def preempted_view(ledger: Ledger, hold: Hold, node: str) -> PreemptedView | None:
+    """A hold and the node on which somebody else ended its guardian; None if that is gone."""
     known = ledger.nodes.get(node)
-    if known is None or standing is not None or hold.mode == PREEMPTIBLE:
-        return EMPTY
+    if known is None:
+        return None
 
     def elsewhere() -> str:
         chosen = choose(hold.template.pod, ledger.state)
@@ -167,4 +169,4 @@ def rest_on(ledger: Ledger, hold: Hold, node: str, standing: Pod | None) -> Reso
     counted = (*ledger.state.pods_on(node), *ledger.state.nominated_on(node))
     ours = frozenset(pod.key for pod in (*ledger.latches_of(hold), *ledger.guardians_of(hold)))
     owners, fits = ledger.claimants_of(hold), unfit_on(ledger, node)
-    return rest_of(PreemptedView(hold, known, owners, counted, ours, fits, elsewhere))
+    return PreemptedView(hold, known, owners, counted, ours, fits, elsewhere)

@@ -23,7 +23,7 @@ from headroom.core.subjects import fence_subject, hold_subject, pod_subject
 from headroom.engine.freeze import node_view
 from headroom.engine.ledger import Ledger
 from headroom.engine.memories import note_use
-from headroom.engine.pod_index import look_everywhere
+from headroom.engine.observation.pods import look_everywhere
 
 
 def begin(ledger: Ledger) -> None:

@@ -6,8 +6,8 @@ holds, at the moment when it is asked for. Nobody keeps it up to date, and to as
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from functools import cache, partial
 
 from headroom.core.allocation import keeps_rest
 from headroom.core.claims import claim_of
@@ -17,13 +17,13 @@ from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.latches import claims_on, kept_for
 from headroom.core.node.kept_room import could_have_back
-from headroom.core.node.view import HoldRoom, NodeView, StandingFence, is_claim
-from headroom.core.objects import Key, Pod
+from headroom.core.node.view import HoldRoom, NodeView, StandingFence, Unfit, is_claim
+from headroom.core.objects import NO_LABELS, Key, Pod
 from headroom.core.subjects import fence_subject, node_subject, pod_subject
 from headroom.engine.doors.taken_over import took_over
 from headroom.engine.ledger import Ledger
-from headroom.engine.node_fit import labels_around, unfit_on
 from headroom.engine.observation.owners import owns
+from headroom.scheduling.filters import feasible_on
 
 
 def hold_room(ledger: Ledger, hold: Hold) -> HoldRoom:
@@ -106,25 +106,43 @@ def stands_for_hold(ledger: Ledger, latch: Pod) -> bool:
     return keeps_place(latch, hold, ledger.claimants_of(hold), places)
 
 
+def unfit(ledger: Ledger, pod: Pod, node: str, without: frozenset[Key]) -> str | None:
+    """Say why the pod would not fit, or None when it would; our own fences let our own by."""
+    if node not in ledger.nodes:
+        return f"there is no node {node}"
+    fences = ledger.index.of(By.FENCE, node)
+    return feasible_on(pod, node, ledger.state, without | frozenset(fences))
+
+
+def unfit_on(ledger: Ledger, node: str) -> Unfit:
+    """The same question about one node."""
+    return lambda pod, without: unfit(ledger, pod, node, without)
+
+
+def labels_around(ledger: Ledger, node: str) -> Mapping[str, str]:
+    """The labels of a node; none of one that is not known."""
+    known = ledger.nodes.get(node)
+    return known.labels if known is not None else NO_LABELS
+
+
 def node_view(ledger: Ledger, node: str, now: datetime) -> NodeView:
     """A node as it is now."""
-    state = ledger.state
-    room_of = cache(partial(_room_named, ledger))
-    nominated = tuple(state.nominated_on(node))
-    standing = ((latch, room_of(kept_for(latch))) for latch in standing_claims(ledger, node))
-    binding = ledger.work.of(By.BINDING, node)
-    arriving = ((room_of(each.identity), ledger.work.amount(each)) for each in binding)
-    returning = map(room_of, ledger.hold_index.of(By.RETURNING, node))
+    state, latches = ledger.state, standing_claims(ledger, node)
+    binding, back = ledger.work.of(By.BINDING, node), ledger.hold_index.of(By.RETURNING, node)
+    names = (*map(kept_for, latches), *[each.identity for each in binding], *back)
+    holds = {name: ledger.holds[name] for name in names if name in ledger.holds}
+    rooms = {name: hold_room(ledger, hold) for name, hold in holds.items()}
+    amounts = [(each.identity, ledger.work.amount(each)) for each in binding]
     view = NodeView(
         node,
         node in ledger.nodes,
         unfit_on(ledger, node),
         labels_around(ledger, node),
-        nominated,
+        tuple(state.nominated_on(node)),
         unsettled_on(ledger, node),
-        tuple((latch, room) for latch, room in standing if room is not None),
-        tuple((room, size) for room, size in arriving if room is not None),
-        tuple(room for room in returning if room is not None),
+        tuple([(latch, rooms[kept_for(latch)]) for latch in latches]),
+        tuple([(rooms[name], size) for name, size in amounts if name in rooms]),
+        tuple([rooms[name] for name in back if name in rooms]),
         fences=tuple(
             StandingFence(fence, ledger.shown_since(fence, node))
             for fence in ledger.having(By.FENCE, node)
@@ -134,10 +152,7 @@ def node_view(ledger: Ledger, node: str, now: datetime) -> NodeView:
         handing_over=ledger.agenda.busy(node_subject(node)),
         fence_changing=ledger.agenda.busy(fence_subject(node)),
     )
-    owed = (room.name for room in view.returning if could_have_back(view, room))
+    owed = [room.name for room in view.returning if could_have_back(view, room)]
+    if not owed:
+        return view
     return replace(view, owed_since={name: ledger.memory[name].owed_since or now for name in owed})
-
-
-def _room_named(ledger: Ledger, name: str) -> HoldRoom | None:
-    hold = ledger.holds.get(name)
-    return hold_room(ledger, hold) if hold is not None else None

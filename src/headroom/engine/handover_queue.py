@@ -18,6 +18,7 @@ from headroom.core.doors.next_handover import (
     ParkedClaim,
     Pause,
     left_for_others,
+    may_start,
     next_handover,
 )
 from headroom.core.fast_replace import replace
@@ -28,10 +29,9 @@ from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, Work
 from headroom.core.resources import Resources
 from headroom.core.subjects import hold_subject, node_subject, pod_subject
-from headroom.engine.freeze import standing_claims, unsettled_on
+from headroom.engine.freeze import standing_claims, unfit, unsettled_on
 from headroom.engine.latch_controller import dismiss, remember
 from headroom.engine.ledger import Ledger
-from headroom.engine.node_fit import unfit
 from headroom.engine.pending_guardians import blocks, expect, expect_no_more, rivals
 from headroom.scheduling.node_filters import in_zone, reached
 
@@ -57,8 +57,8 @@ def park(ledger: Ledger, pod: Pod, offer: Offer) -> None:
 
 def launch(ledger: Ledger, node: str) -> Iterator[Sequence]:
     """Start what may start on a node."""
-    many = len(ledger.work.of(By.HANDOVER)) >= ledger.policy.handovers_at_once
-    if many or ledger.agenda.busy(node_subject(node)):
+    busy, in_progress = ledger.agenda.busy(node_subject(node)), len(ledger.work.of(By.HANDOVER))
+    if not may_start(busy, in_progress, ledger.policy):
         return
     queue = node_queue(ledger, node)
     chosen, sequence = next_handover(queue), None
@@ -78,31 +78,20 @@ def launch(ledger: Ledger, node: str) -> Iterator[Sequence]:
 
 def drop(ledger: Ledger, node: str, now: datetime) -> None:
     """Let go of the claims on a node, which could not be started; all is decided anew."""
-    for pod, _ in parked_on(ledger, node):
+    for pod, _ in parked(ledger, By.PARKED, node):
         unpark(ledger, pod.key, now)
     expect_no_more(ledger, node_subject(node))
 
 
-def parked_on(ledger: Ledger, node: str) -> tuple[Claim, ...]:
-    """The claims that wait for a node, in the order in which they came."""
-    return tuple(ledger.parked[key] for key in ledger.parked_by.of(By.PARKED, node))
-
-
-def parked_for(ledger: Ledger, hold: Hold) -> tuple[Claim, ...]:
-    """The claims of owners that are about to be handed a hold."""
-    owners = ledger.parked_by.of(By.RESERVED, hold.parent.identity)
-    return tuple(ledger.parked[key] for key in owners)
-
-
-def _unqueue(ledger: Ledger, key: Key) -> Claim:
-    """A handover starts, or does not."""
-    ledger.parked_by.put(key)
-    return ledger.parked.pop(key)
+def parked(ledger: Ledger, by: By, value: str) -> tuple[Claim, ...]:
+    """The claims that wait for a node, or to be handed a hold, in the order in which they came."""
+    return tuple([ledger.parked[key] for key in ledger.parked_by.of(by, value)])
 
 
 def unpark(ledger: Ledger, key: Key, now: datetime) -> None:
     """Let go of the claim of a pod, which cannot be started; it is decided anew later."""
-    _, offer = _unqueue(ledger, key)
+    ledger.parked_by.put(key)
+    _, offer = ledger.parked.pop(key)
     ledger.state.unexpect(key)
     ledger.agenda.touch(hold_subject(offer.hold.parent))
     ledger.agenda.failed(pod_subject(key), now)
@@ -110,7 +99,7 @@ def unpark(ledger: Ledger, key: Key, now: datetime) -> None:
 
 def node_queue(ledger: Ledger, node: str) -> NodeQueue:
     """The claims that wait for a node, as they are now."""
-    claims = tuple(_parked(ledger, claim) for claim in parked_on(ledger, node))
+    claims = tuple(_parked(ledger, claim) for claim in parked(ledger, By.PARKED, node))
     gated = any(each.door == 1 for each in claims)
     return NodeQueue(
         claims,
@@ -128,13 +117,13 @@ def _parked(ledger: Ledger, claim: Claim) -> ParkedClaim:
     guardian = ledger.guardian_of(hold) if hold is not None else None
     at_door = ledger.door(known) if known is not None else 0
     door = at_door if known is pod else ledger.door(pod)
-    parked = ParkedClaim(claim, door, known, at_door, guardian)
+    found = ParkedClaim(claim, door, known, at_door, guardian)
     there = ledger.nodes.get(offer.node)
     if known is None or known.uid != pod.uid or at_door != 2 or not known.claims:
-        return parked
+        return found
     mounted = is_mounted(known, ledger.storage)
     reaches = there is not None and reached(known, there) and in_zone(known, there)
-    return replace(parked, mounted=mounted, reaches=reaches)
+    return replace(found, mounted=mounted, reaches=reaches)
 
 
 def _begin(
@@ -145,7 +134,8 @@ def _begin(
     sequence = _handover(ledger, node, claims, group[0].door, scarce) if claims else None
     for each in group:
         (pod, offer), owner = each.claim, each.owner
-        _unqueue(ledger, pod.key)
+        ledger.parked_by.put(pod.key)
+        del ledger.parked[pod.key]
         if owner is not None and each.stands:
             if owner is not pod:
                 ledger.state.expect(owner, offer.node)
@@ -193,7 +183,7 @@ def short_of_places(ledger: Ledger, node: str) -> bool:
 
 def left_beside(ledger: Ledger, hold: Hold) -> Resources | None:
     """What owners who wait for a handover leave of a reusable hold, for others to go with them."""
-    claims = parked_for(ledger, hold)
+    claims = parked(ledger, By.RESERVED, hold.parent.identity)
     if not claims:
         return None
     pod, offer = claims[0]

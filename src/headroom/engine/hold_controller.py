@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import partial
 
-from headroom.core.actions import DeletePod
+from headroom.core import hold_lifecycle
 from headroom.core.allocation import is_short, keeps_rest
 from headroom.core.claims import expiry
 from headroom.core.derived_names import forget_names
 from headroom.core.eviction.preallocation import needs_place
+from headroom.core.eviction.preempted import rest
+from headroom.core.eviction.reclaim import reclaim
 from headroom.core.fast_replace import replace
 from headroom.core.headrooms.headrooms import NEVER
 from headroom.core.hold_state import decision as hold_decision
@@ -19,7 +21,6 @@ from headroom.core.hold_state.limited import has_room, limited, wants_no_room
 from headroom.core.hold_state.memory import (
     HoldMemory,
     by_our_clock,
-    guardian_deleted,
     guardian_made,
     remembering,
 )
@@ -28,32 +29,31 @@ from headroom.core.hold_state.view import (
     HoldView,
     Inheritance,
     Obstacles,
+    RenewalView,
 )
 from headroom.core.holds import Hold, HoldStatus
-from headroom.core.latches import kept_for
-from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.node.kept_room import kept_room
 from headroom.core.objects import Pod
-from headroom.core.plan import Sequence, Work, latest
+from headroom.core.plan import Sequence, latest
 from headroom.core.renewal import Guardians, told_apart
 from headroom.core.subjects import hold_subject, pod_subject
 from headroom.engine import quotas
 from headroom.engine.doors.released import ahead_of
-from headroom.engine.evictions import place_for, reclaim_of, rest_on
-from headroom.engine.freeze import hold_room, node_view
+from headroom.engine.evictions import place_for, preempted_view, reclaim_view
+from headroom.engine.freeze import hold_room, node_view, unfit, unsettled_on
 from headroom.engine.handover_queue import left_beside
 from headroom.engine.headrooms import creation_limits, guardian_pace
 from headroom.engine.headrooms.slot_events import slot_now
+from headroom.engine.headrooms.slot_pods import slots_of
 from headroom.engine.headrooms.slot_succession import estate_for, leaves_room
 from headroom.engine.ledger import Ledger
 from headroom.engine.memories import remember
 from headroom.engine.namespace_limits import limit_of
 from headroom.engine.overcommit import overbooked_around
 from headroom.engine.pending_guardians import may_make
-from headroom.engine.renewals import renewal_of
 from headroom.engine.status_writer import StatusWriter
+from headroom.scheduling.choose import ChosenNode, choose
 
-GATE_WORK = (Work.DOOR1, Work.DOOR1_FINISH)
 QUIET_START = timedelta(seconds=2)  # Most holds are Available by then: one write instead of two.
 
 
@@ -123,7 +123,9 @@ class HoldController:
             latches=room.latches,
             needs_place=unplaced,
             awaited=place_for(ledger, hold) if unplaced else None,
-            reclaim=reclaim_of(ledger, hold, before.reclaims),
+            reclaim=reclaim(
+                hold, partial(reclaim_view, ledger, hold, before.reclaims), ledger.policy
+            ),
             memory=before,
         )
         memory = hold_decision.observed(view, told, ledger.policy, now)
@@ -131,25 +133,25 @@ class HoldController:
         limit, permit = limited(view, partial(limit_of, ledger, hold))
         left = Inheritance(leaves_room(ledger, hold, now), *estate_for(ledger, hold, told.standing))
         homeless, memory = node in ledger.gone_nodes, remembering(memory, permit=permit)
-        if hold.is_over:
-            known = replace(view, memory=memory, node=node, inheritance=left, homeless=homeless)
-            return known, told
+        view = replace(view, memory=memory, node=node, inheritance=left, homeless=homeless)
+        if hold.is_over or (not told.due and hold_lifecycle.asks_no_room(view)):
+            beyond = overbooked_around(ledger, hold, told.standing)
+            return replace(view, obstacles=Obstacles(limit=limit), overbooked=beyond), told
         on_node, pinned = node_view(ledger, node, now), _is_pinned(hold, told.standing, node)
         memory = remembering(memory, owed_since=on_node.owed_since.get(room.name))
         view = replace(
             view,
-            node=node,
             kept=kept_room(on_node, room, pinned, told.due, ledger.policy, now),
             obstacles=self._obstacles(view, told, node, limit, memory, now),
-            inheritance=left,
-            rest=rest_on(ledger, hold, memory.preempted_on, told.standing),
-            homeless=homeless,
+            rest=rest(
+                hold, told.standing, partial(preempted_view, ledger, hold, memory.preempted_on)
+            ),
             overbooked=overbooked_around(ledger, hold, told.standing),
             left=hold.tenure.left_over(hold, ledger.pods) if hold.tenure is not None else None,
             memory=memory,
         )
         if told.due:
-            view = replace(view, renewal=renewal_of(ledger, view, told))
+            view = replace(view, renewal=_renewal_of(ledger, view, told))
         return view, told
 
     def _obstacles(
@@ -213,28 +215,6 @@ class HoldController:
         never = bool(hold.slot) and headroom is not None and headroom.refill == NEVER
         return never and bool(self._ledger.claimants_of(hold, lodgers=True))
 
-    def ended(self, sequence: Sequence) -> None:
-        """A sequence has ended, well or not."""
-        create = hold_decision.guardian_to_place(sequence)
-        if create is not None:
-            guardian_pace.ended(self._ledger, create.hold)
-
-    def begun(self, sequence: Sequence) -> None:
-        """A sequence begins; that a guardian goes which we take away ourselves is no loss.
-
-        Noted now: the watch may show that it is gone before the API server answers us.
-        """
-        ledger = self._ledger
-        for action in sequence.actions:
-            gone = ledger.pods.get(action.key) if isinstance(action, DeletePod) else None
-            parent = kept_for(gone) if gone is not None and _stood(gone) else ""
-            if gone is not None and parent in ledger.holds:
-                gives_way = sequence.work in GATE_WORK and _waits(gone)
-                ledger.memory[parent] = guardian_deleted(ledger.memory[parent], gives_way)
-        create = hold_decision.guardian_to_place(sequence)
-        if create is not None:
-            guardian_pace.begun(ledger, create.hold)
-
     def _publish(self, view: HoldView, status: HoldStatus, now: datetime) -> Iterator[Sequence]:
         hold = view.hold
         if hold.slot:
@@ -273,17 +253,45 @@ class HoldController:
             ledger.shelve(hold, guardian.requests)
 
 
-def _stood(pod: Pod) -> bool:
-    """Whether a pod is a guardian that nobody had ended before."""
-    return pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN and pod.deleted is None
-
-
-def _waits(pod: Pod) -> bool:
-    """Whether a pod is a guardian that waits for room."""
-    return pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN and not pod.node
-
-
 def _is_pinned(hold: Hold, guardian: Pod | None, node: str) -> bool:
     """Whether a slot is bound to a node, or has a rest standing there."""
     rests = guardian is not None and is_short(hold, guardian)
     return keeps_rest(hold) and bool(node) and (hold.template.node == node or rests)
+
+
+def _renewal_of(ledger: Ledger, view: HoldView, told: Guardians) -> RenewalView | None:
+    """Whose turn it is to renew a guardian that is due, and what stands in its way."""
+    hold, old, successor = view.hold, told.standing, told.successor
+    if old is None:
+        return None
+    slots = slots_of(ledger, hold.group)
+    renewing = sum(ledger.memory[each].renewing for each in slots if each != hold.parent.identity)
+    in_place = _fits_in_place(ledger, view, old)
+    waits = successor is not None and bool(successor.unschedulable_message)
+    latches = frozenset(latch.key for latch in view.latches)
+    return RenewalView(
+        others=renewing,
+        most=max(1, -(-len(slots) * ledger.policy.renewed_at_once // 100)),
+        stuck=waits or (bool(view.obstacles.node_limit) and not in_place),
+        unsettled=bool(unsettled_on(ledger, old.node) - latches),
+        beside=_fits_beside(ledger, hold, old),
+        in_place=in_place and not view.obstacles.limit,
+        crowded=creation_limits.crowded(ledger, hold),
+    )
+
+
+def _fits_in_place(ledger: Ledger, view: HoldView, old: Pod) -> bool:
+    """Whether a hold's guardian of the size to keep would find room where the old one stands."""
+    ours = frozenset({old.key} | {latch.key for latch in view.latches})
+    wanted = replace(view.hold.template.pod, requests=hold_lifecycle.size_kept(view, old))
+    return unfit(ledger, wanted, old.node, ours) is None
+
+
+def _fits_beside(ledger: Ledger, hold: Hold, old: Pod) -> bool:
+    """Whether a hold's guardian would find room while the old one still stands."""
+    wanted = hold.template.pod
+    if hold.template.node:
+        return unfit(ledger, wanted, hold.template.node, frozenset()) is None
+    if unfit(ledger, wanted, old.node, frozenset()) is None:
+        return True
+    return isinstance(choose(wanted, ledger.state), ChosenNode)

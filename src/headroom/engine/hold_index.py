@@ -12,7 +12,6 @@ from __future__ import annotations
 import heapq
 from bisect import bisect_left, insort
 from collections.abc import Iterator
-from itertools import groupby
 
 from headroom.core.hold_order import Preference, preference
 from headroom.core.holds import Hold
@@ -25,6 +24,7 @@ Place = tuple[str, str]  # creation time and parent, as sortable texts
 Shelf = tuple[str, str]  # namespace and index key
 Bin = tuple[int, Resources, Resources]  # order, room, what of it is used
 Words = tuple[int, tuple[tuple[str, str], ...]]  # generation and labels: who may come may differ
+ALIKE: Preference = (False, 0, 0)
 _Known = tuple[Place, Bin, tuple[Shelf, ...], Words]
 
 
@@ -64,7 +64,7 @@ class HoldIndex:
         if known is None:
             return
         place, lying_in, keys, _ = known
-        drop(self._named, _name_of(parent), parent)
+        drop(self._named, parent.partition("#")[0].rpartition("/")[2], parent)
         for key in keys:
             shelf = self._shelves[key]
             places = shelf[lying_in]
@@ -85,24 +85,18 @@ class HoldIndex:
         if pod.wish.name:
             yield from sorted(self._named.get(pod.wish.name, ()))
             return
-        ranked = sorted(self._bins(pod), key=lambda each: each[0])
-        for _, bins in groupby(ranked, key=lambda each: each[0]):
+        found: dict[Bin, list[list[Place]]] = {}
+        for key in pod_keys(pod) if self._shelves else ():
+            for namespace in (EVERYWHERE, pod.key.namespace):
+                for kind, places in self._shelves.get((namespace, key), {}).items():
+                    found.setdefault(kind, []).append(places)
+        liked: dict[Preference, list[list[Place]]] = {}
+        for (order, room, used), shelves in found.items():
+            rank = preference(order, pod.requests, room, used) if len(found) > 1 else ALIKE
+            liked.setdefault(rank, []).extend(shelves)
+        for rank in sorted(liked):
             last = None
-            for place in heapq.merge(*(places for _, places in bins)):
+            for place in heapq.merge(*liked[rank]):
                 if place != last:
                     yield place[1]
                 last = place
-
-    def _bins(self, pod: Pod) -> Iterator[tuple[Preference, list[Place]]]:
-        keys, liked = pod_keys(pod), {}
-        for namespace in (EVERYWHERE, pod.key.namespace):
-            for key in keys:
-                for kind, places in self._shelves.get((namespace, key), {}).items():
-                    if kind not in liked:
-                        order, room, used = kind
-                        liked[kind] = preference(order, pod.requests, room, used)
-                    yield liked[kind], places
-
-
-def _name_of(parent: str) -> str:
-    return parent.partition("#")[0].rpartition("/")[2]

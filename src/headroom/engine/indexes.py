@@ -61,7 +61,8 @@ class Index(Generic[_N]):
 
     def of(self, by: By, value: Hashable = "") -> Collection[_N]:
         """The objects with an entry."""
-        return self._names[by].get(value, ())
+        found = self._names[by]
+        return found.get(value, ())
 
     def all(self, by: By) -> Mapping[Any, Collection[_N]]:
         """All that is looked up in this way, by value."""

@@ -25,19 +25,19 @@ from headroom.core.plan import Sequence
 from headroom.core.resources import EMPTY
 from headroom.core.subjects import ANY_ROOM, Topic, hold_subject, node_changed, pod_subject
 from headroom.engine.evictions import victims_under
-from headroom.engine.freeze import stands_for_hold
+from headroom.engine.freeze import labels_around, stands_for_hold, unfit_on
 from headroom.engine.ledger import Ledger
-from headroom.engine.node_fit import labels_around, unfit_on
-from headroom.engine.pod_index import file_pod
+from headroom.engine.observation.pods import file_pod
 from headroom.engine.volumes import prepare
 
 
 def look(ledger: Ledger, latch: Pod, now: datetime) -> Iterator[Sequence]:
     """What this latch needs now."""
-    if latch.nominated and ledger.firm_at(latch) is not None:
-        for claim in filter(ledger.waits, claims_on(latch)):
-            ledger.state.expect(ledger.pods[claim.owner], latch.nominated)
-    view, subject = latch_view(ledger, latch, now), pod_subject(latch.key)
+    firm_at = ledger.firm_at(latch) if latch.nominated else None
+    waiting = tuple(filter(ledger.waits, claims_on(latch))) if firm_at is not None else ()
+    for claim in waiting:
+        ledger.state.expect(ledger.pods[claim.owner], latch.nominated)
+    view, subject = latch_view(ledger, latch, firm_at, waiting, now), pod_subject(latch.key)
     decision = decide(view, ledger.policy, now)
     while decision.mounts is not None:
         step = prepare(ledger, decision.mounts.owner, latch.nominated, subject, now)
@@ -68,9 +68,11 @@ def remember(ledger: Ledger, latch: Pod, memory: LatchMemory) -> None:
 
 def latched(ledger: Ledger, owner: Pod) -> bool:
     """Whether a latch stands for this very pod."""
-    latches = ledger.having(By.LATCH_OF_OWNER, owner.key)
-    lines = (line for latch in latches for line in claims_on(latch))
-    return any((line.owner, line.uid) == (owner.key, owner.uid) for line in lines)
+    return any(
+        (line.owner, line.uid) == (owner.key, owner.uid)
+        for latch in ledger.having(By.LATCH_OF_OWNER, owner.key)
+        for line in claims_on(latch)
+    )
 
 
 def dismiss(ledger: Ledger, node: str) -> None:
@@ -82,29 +84,32 @@ def dismiss(ledger: Ledger, node: str) -> None:
             ledger.agenda.touch(pod_subject(latch.key))
 
 
-def latch_view(ledger: Ledger, latch: Pod, now: datetime) -> LatchView:
-    """A latch as it is now."""
+def latch_view(
+    ledger: Ledger,
+    latch: Pod,
+    firm_at: datetime | None,
+    waiting: tuple[LatchClaim, ...],
+    now: datetime,
+) -> LatchView:
+    """A latch as it is now; `waiting` are the claims on it whose owners are to come."""
     memory, node = ledger.latch_memory[latch.uid], latch.nominated
-    firm_at, claims = ledger.firm_at(latch), claims_on(latch)
-    if not node or firm_at is None:
-        return LatchView(latch, memory)
-    waiting = tuple(filter(ledger.waits, claims))
     writing = any(ledger.agenda.busy(pod_subject(claim.owner)) for claim in waiting)
     view = LatchView(latch, memory, firm_at, bool(waiting), writing)
-    if view.rests(now):
+    if not node or view.rests(now):
         return view
-    places = ledger.state.free_places(node)
+    places, claims = ledger.state.free_places(node), claims_on(latch)
     holds = [_latched_hold(ledger, hold, latch, places) for hold in _holds_of(ledger, latch)]
-    owners = (ledger.pods.get(claim.owner) for claim in claims)
-    came = tuple(pod for pod in owners if pod is not None and pod.node == node)
-    guardians = (pod for each in holds for pod in each.guardians)
+    owners = [ledger.pods.get(claim.owner) for claim in claims]
+    came = tuple([pod for pod in owners if pod is not None and pod.node == node])
     fences = ledger.index.of(By.FENCE, node) if stands_for_fence(latch) else ()
     return replace(
         view,
         open=_open(ledger, latch, waiting, now),
         given_up=_given_up(ledger, claims),
         keeps_place=stands_for_hold(ledger, latch),
-        guardians=frozenset(pod.uid for pod in guardians if pod.node == node),
+        guardians=frozenset(
+            [pod.uid for each in holds for pod in each.guardians if pod.node == node]
+        ),
         coming=any(ledger.awaited(each.hold, each.owners) for each in holds),
         due=any(is_due(each, places) for each in holds),
         bare=any(is_bare(each, latch, came, places) for each in holds),
@@ -114,12 +119,14 @@ def latch_view(ledger: Ledger, latch: Pod, now: datetime) -> LatchView:
 
 
 def _latched_hold(ledger: Ledger, hold: Hold, latch: Pod, places: int) -> LatchedHold:
-    """A hold that a latch was made for, as it is now."""
-    owners, busy = ledger.claimants_of(hold), ledger.agenda.busy
-    others = ledger.latches_of(hold) if places < 1 else ()
+    """A hold that a latch was made for, as it is now; of one that has ended nothing is to come."""
+    guardians, owners = ledger.guardians_of(hold), ledger.claimants_of(hold)
+    if hold.terminal:
+        return LatchedHold(hold, guardians, owners, owners)
+    others, busy = ledger.latches_of(hold) if places < 1 else (), ledger.agenda.busy
     return LatchedHold(
         hold,
-        ledger.guardians_of(hold),
+        guardians,
         owners,
         (ledger.lodgers_of(hold) if hold.template.node else ()) or owners,
         busy(hold_subject(hold.parent)),

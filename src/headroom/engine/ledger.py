@@ -52,6 +52,8 @@ from headroom.engine.memories import Memories, QuotaTables, file_hold, remember
 from headroom.engine.observation.owners import note_owners, owns
 from headroom.scheduling.state import ClusterState
 
+MOST_GONE_NODES = 10_000
+
 
 class Ledger:
     """The cluster as we know it."""
@@ -65,11 +67,13 @@ class Ledger:
         self.holds: dict[str, Hold] = {}
         self.hold_kinds = {"Hold": None}  # kinds that holds are made from
         self.index: Index[Key] = Index()  # of pods
+        self.latches: Collection[Key] = self.index.all(By.LATCH)  # those that count
+        self.waiting: Collection[Key] = self.index.all(By.WAITING)  # see there
         self.hold_index: Index[str] = Index()
         self.work: Index[Subject] = Index()  # of what is being written, by whom it concerns
         self.usage: Index[str] = Index()  # of holds, by the namespaces whose limits they use
         self.quotas = QuotaTables()  # of dialects
-        self.gone_nodes: dict[str, None] = {}  # the latest: see `deleted_nodes`
+        self.gone_nodes: dict[str, None] = {}  # the latest
         self.budgets: dict[Key, Budget] = {}
         self.scheduler_activity = SchedulerActivity()
         self.memory = Memories[HoldMemory](NOTHING)  # by hold
@@ -93,24 +97,14 @@ class Ledger:
         self.paces: dict[Subject, Pace] = {}  # see `guardian_pace`
         self.turns: Index[Subject] = Index()  # of holds, by their paces
 
-    @property
-    def latches(self) -> Collection[Key]:
-        """The latches that count."""
-        return self.index.of(By.LATCH)
-
-    @property
-    def waiting(self) -> Collection[Key]:
-        """The owners at our doors, and the pods that wait for room to grow in place."""
-        return self.index.of(By.WAITING)
-
     def having(self, by: By, value: Hashable) -> Iterator[Pod]:
         """The pods with an entry in the index."""
         return (self.pods[key] for key in self.index.of(by, value))
 
     def guardians_of(self, hold: Hold) -> tuple[Pod, ...]:
         """The pods that keep a hold's room: ours by name and by owner, not by label alone."""
-        said = self.having(By.GUARDIAN, hold.parent.identity)
-        return tuple(pod for pod in said if keeps(hold, pod))
+        keys = self.index.of(By.GUARDIAN, hold.parent.identity)
+        return tuple([pod for key in keys if keeps(hold, pod := self.pods[key])])
 
     def guardian_of(self, hold: Hold) -> Pod | None:
         """The healthy guardian of a hold, if it has one: of two, the one that has a node."""
@@ -138,9 +132,11 @@ class Ledger:
             return True
         if self.awaited(hold, owners):
             return True
-        latches = self.having(By.LATCH_OF_HOLD, parent)
-        lines = (line for latch in latches for line in self.awaited_by(latch))
-        return any(line.parent == parent for line in lines)
+        return any(
+            line.parent == parent
+            for latch in self.having(By.LATCH_OF_HOLD, parent)
+            for line in self.awaited_by(latch)
+        )
 
     def awaited(self, hold: Hold, owners: Iterable[Pod] | None = None) -> bool:
         """Whether an owner that carries a claim on a hold has no node yet."""
@@ -151,8 +147,8 @@ class Ledger:
 
     def latches_of(self, hold: Hold) -> tuple[Pod, ...]:
         """Latches that keep room for this hold itself, not for an owner on its way."""
-        pods = self.having(By.LATCH_OF_HOLD, hold.parent.identity)
-        return tuple(pod for pod in pods if not any(self.awaited_by(pod)))
+        keys = self.index.of(By.LATCH_OF_HOLD, hold.parent.identity)
+        return tuple([pod for key in keys if not any(self.awaited_by(pod := self.pods[key]))])
 
     def bound_by_us(self, pod: Pod) -> bool:
         """Whether it is we who give a pod its node, once it claims: at the second door."""
@@ -256,9 +252,25 @@ class Ledger:
         return True
 
     def lose_node(self, name: str) -> None:
+        """A node is gone; have the holds looked at whose guardian was last seen there."""
         if self.nodes.pop(name, None) is not None:
             self.state.remove_node(name)
             self.agenda.wake(node_changed(name))
+        self.gone_nodes[name] = None
+        if len(self.gone_nodes) > MOST_GONE_NODES:
+            del self.gone_nodes[next(iter(self.gone_nodes))]
+        for parent, hold in self.holds.items():
+            if name in (self.memory[parent].node, hold.status.node):
+                self.agenda.touch(hold_subject(hold.parent))
+
+    def note_missing_nodes(self) -> None:
+        """All is known now: a node that a status names and that is not there has gone before.
+
+        An unknown node is not a deleted one: pods and nodes arrive in different streams, and a
+        guardian may be seen on a new node before the node itself.
+        """
+        named = [hold.status.node for hold in self.holds.values()]
+        self.gone_nodes.update({node: None for node in named if node and node not in self.nodes})
 
     def door(self, pod: Pod) -> int:
         """Which of our doors an unplaced pod waits at: 1, 2, or 0 for none."""
@@ -267,10 +279,10 @@ class Ledger:
         moves_in = hold is not None and bool(hold.next_to) and keeps(hold, pod)
         return self.policy.door(pod, moves_in)
 
-    def touch_hold(self, parent: str, by_owner: bool = False) -> None:
-        """Look at a hold, if it is there; for the sake of an owner only if it is not over."""
+    def touch_hold(self, parent: str, guardian: bool = False) -> None:
+        """Look at a hold, if it is there; one that is over only for the sake of a guardian."""
         hold = self.holds.get(parent)
-        if hold is not None and not (by_owner and hold.is_over):
+        if hold is not None and (guardian or not hold.is_over):
             self.agenda.touch(hold_subject(hold.parent))
 
     def room_freed(self, node: str) -> None:

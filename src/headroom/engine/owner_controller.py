@@ -8,13 +8,14 @@ from functools import partial
 from typing import assert_never
 
 from headroom.core.actions import MarkUnschedulable
-from headroom.core.claims import Offer, Search
-from headroom.core.demand.volume_constraints import names_unknown, volume_refusal
+from headroom.core.claims import Offer, Refused, Search
 from headroom.core.doors.claim_decision import OwnerStage
 from headroom.core.doors.displacement import displacement
 from headroom.core.doors.growth import grow_in_place
-from headroom.core.doors.hold_search import search
+from headroom.core.doors.hold_search import Candidate, SearchView, search
+from headroom.core.doors.offers import HoldAsked, answer
 from headroom.core.doors.owner_decision import (
+    BindVolumes,
     FreeRoom,
     Move,
     OwnerView,
@@ -25,14 +26,12 @@ from headroom.core.doors.owner_decision import (
     TakeFreeRoom,
     Wait,
     WaitForNode,
-    cannot_judge,
     decide,
 )
 from headroom.core.fast_replace import replace
 from headroom.core.handover import latch_before, latch_free_room, ungate
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
-from headroom.core.names import CLAIM_GATE
 from headroom.core.node.kept_room import returned_on
 from headroom.core.node.view import HeldRoom, HoldRoom
 from headroom.core.objects import Pod, shortened
@@ -42,72 +41,81 @@ from headroom.core.subjects import ANY_ROOM, hold_subject, node_changed, node_su
 from headroom.engine.doors.released import goes_first
 from headroom.engine.effects import intend
 from headroom.engine.evictions import way_into_a_hold
-from headroom.engine.freeze import hold_room, node_view, unsettled_on
-from headroom.engine.handover_queue import park, unpark
+from headroom.engine.freeze import hold_room, labels_around, node_view, unfit, unsettled_on
+from headroom.engine.handover_queue import left_beside, park, parked, unpark
 from headroom.engine.headrooms.records import note_missed
 from headroom.engine.latch_controller import dismiss
 from headroom.engine.ledger import Ledger
-from headroom.engine.node_fit import unfit
-from headroom.engine.owner_claims import search_view
+from headroom.engine.observation.owners import was_to_get
 from headroom.engine.volumes import prepare
 from headroom.scheduling.choose import ChosenNode, choose
 from headroom.scheduling.filters import refused
 
-SCHEDULER_ERROR = "SchedulerError"
-
 
 def look(ledger: Ledger, pod: Pod, at: OwnerStage, now: datetime) -> Iterator[Sequence]:
-    """Decide about an owner, unless something has to be done before."""
-    door = ledger.door(pod)
-    first = (_before_gate if door == 1 else _before_scheduling)(ledger, pod, at, now)
-    if first is not None:
-        yield from first
-        return
-    found = search(search_view(ledger, pod, door, now), ledger.policy, now)
-    memory, hold = ledger.pod_memory[pod.uid], found.begins_anew
-    if hold is not None:  # The time that the failed handover took was not the owner's.
-        ledger.agenda.touch(hold_subject(hold))
-        memory = ledger.pod_memory[pod.uid] = replace(memory, since=now)
+    """Decide about an owner at a door."""
+    door, waiting = ledger.door(pod), ledger.parked.get(pod.key)
+    if at is OwnerStage.AT_DOOR:
+        ledger.state.unexpect(pod.key)  # No handover of it is in progress any more.
     view = OwnerView(
         pod,
         door,
-        memory.since or now,
-        found,
+        ledger.pod_memory[pod.uid].since or now,
+        lambda: search(_search_view(ledger, pod, door, now), ledger.policy, now),
         partial(_free_room, ledger, pod, now),
         partial(way_into_a_hold, ledger, pod, now),
         partial(_displacement, ledger, pod),
+        at,
+        waiting[1].node if waiting is not None else "",
+        ledger.storage,
+        lambda why: refused(pod, ledger.state, why).message(),
     )
     yield from _carry_out(ledger, decide(view, ledger.policy, now), view, now)
 
 
-def _before_gate(
-    ledger: Ledger, pod: Pod, at: OwnerStage, now: datetime
-) -> tuple[Sequence, ...] | None:
-    """What keeps an owner at the gate from being decided now; None if nothing does."""
-    if pod.gates != (CLAIM_GATE,) or at is OwnerStage.PARKED:
-        return ()  # Other gates come first; their removal brings us back.
-    ledger.state.unexpect(pod.key)  # No handover of it is in progress any more.
-    new_until = _new_until(ledger, pod, now)
-    if names_unknown(pod, ledger.storage) and now < new_until:
-        ledger.agenda.later(pod_subject(pod.key), new_until)
-        return ()
-    return None
+def _search_view(ledger: Ledger, pod: Pod, door: int, now: datetime) -> SearchView:
+    """The holds that may be for a pod, the best first."""
+    busy, holds = ledger.agenda.busy, ledger.holds
+    return SearchView(
+        pod,
+        door,
+        (
+            Candidate(hold, ledger.memory[parent].node, busy(hold_subject(hold.parent)))
+            for parent in ledger.open.for_pod(pod)
+            if (hold := holds[parent])
+        ),
+        (holds[parent] for parent in ledger.coming.for_pod(pod)),
+        partial(_hold_asked, ledger, now),
+        partial(hold_room, ledger),
+        partial(_interrupted, ledger, pod),
+    )
 
 
-def _before_scheduling(
-    ledger: Ledger, pod: Pod, at: OwnerStage, now: datetime
-) -> tuple[Sequence, ...] | None:
-    """What keeps a pod of our scheduler from being decided now; None if nothing does."""
-    if pod.unjudged:
-        return _mark_stuck(ledger, pod, cannot_judge(pod.unjudged), now, SCHEDULER_ERROR)
-    if at is OwnerStage.PARKED:
-        node = ledger.parked[pod.key][1].node
-        return _prepare(ledger, pod, node, now) if pod.claims else ()
-    if at is OwnerStage.LATCHED:
-        return ()
-    ledger.state.unexpect(pod.key)  # No handover of it is in progress any more.
-    unmounted = volume_refusal(pod, ledger.storage) if pod.claims else ""
-    return _wait_for_volumes(ledger, pod, unmounted, now) if unmounted else None
+def _hold_asked(ledger: Ledger, now: datetime, hold: Hold) -> HoldAsked:
+    """A hold that a pod asks for, as it is now."""
+    room, ahead = hold_room(ledger, hold), parked(ledger, By.RESERVED, hold.parent.identity)
+    node = room.guardian.node if room.guardian is not None else ""
+    return HoldAsked(
+        room,
+        labels_around(ledger, node),
+        partial(node_view, ledger, node, now),
+        tuple(owner for owner, _ in ahead),
+        left_beside(ledger, hold) if ahead else None,
+    )
+
+
+def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Refused:
+    """What this hold says to this pod."""
+    return answer(_hold_asked(ledger, now, hold), pod, ledger.door(pod), ledger.policy, now)
+
+
+def _interrupted(ledger: Ledger, pod: Pod) -> tuple[Hold, Pod | None] | None:
+    """The hold that a pod was about to get, if it is neither offered nor promised now."""
+    parent = was_to_get(ledger, pod)
+    hold = ledger.holds.get(parent)
+    if hold is None or parent in ledger.open or parent in ledger.coming or ledger.promised(hold):
+        return None
+    return hold, ledger.guardian_of(hold)
 
 
 def _free_room(ledger: Ledger, pod: Pod, now: datetime) -> FreeRoom:
@@ -154,36 +162,38 @@ def grow(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[Sequence]:
 
 
 def _carry_out(ledger: Ledger, move: Move, view: OwnerView, now: datetime) -> Iterator[Sequence]:
-    pod, found = view.pod, view.found
+    pod = view.pod
     match move:
         case Park(offer):
             park(ledger, pod, offer)
             if view.door == 2 and pod.claims:
                 yield from _prepare(ledger, pod, offer.node, now)
+        case BindVolumes(node):
+            yield from _prepare(ledger, pod, node, now)
         case Wait():
-            _wait(ledger, pod, move)
-            if move.message:
-                yield from _tell_once(ledger, pod, move.message, now)
-        case Release():
+            _wait(ledger, pod, move, now)
+            if move.message and _is_new(ledger, pod, move.message):
+                yield telling(tell_pod(pod, "Unschedulable", move.message, now, warn=True))
+        case Release(found):
             missed = _note_missed(ledger, found)
             goes_first(ledger, pod, missed, now)
             yield Sequence(Work.RELEASE, (pod_subject(pod.key),), ((ungate(pod),),))
             yield telling(tell_pod(pod, "NotMatched", found.why, now))
         case WaitForNode(node, until):
             ledger.agenda.stop_waiting(pod_subject(pod.key), ANY_ROOM)
-            _wait(ledger, pod, Wait(until))
+            _wait(ledger, pod, Wait(until), now)
             ledger.agenda.wait(pod_subject(pod.key), on=node_changed(node))
-        case TakeFreeRoom(node):
+        case TakeFreeRoom(node, found):
             ledger.agenda.stop_waiting(pod_subject(pod.key), ANY_ROOM)
             _note_missed(ledger, found)
             yield _begin(ledger, pod, node, latch_free_room(pod, node, ledger.policy.namespace))
         case Preempt(offer, wait):
-            _wait(ledger, pod, wait)
+            _wait(ledger, pod, wait, now)
             latch = latch_before(pod, offer, ledger.policy.namespace)
             yield _begin(ledger, pod, offer.node, latch)
-        case Refuse(message, wait):
-            _wait(ledger, pod, wait)
-            yield from _mark_stuck(ledger, pod, message, now)
+        case Refuse(message, wait, reason):
+            _wait(ledger, pod, wait, now)
+            yield from _mark_stuck(ledger, pod, message, now, reason)
         case _:
             assert_never(move)
 
@@ -195,8 +205,11 @@ def _begin(ledger: Ledger, pod: Pod, node: str, sequence: Sequence) -> Sequence:
     return sequence
 
 
-def _wait(ledger: Ledger, pod: Pod, wait: Wait) -> None:
+def _wait(ledger: Ledger, pod: Pod, wait: Wait, now: datetime) -> None:
     subject = pod_subject(pod.key)
+    if wait.anew is not None:
+        ledger.agenda.touch(hold_subject(wait.anew))
+        ledger.pod_memory[pod.uid] = replace(ledger.pod_memory[pod.uid], since=now)
     if wait.room:
         ledger.agenda.wait(subject, on=ANY_ROOM)
     for node in wait.nodes:
@@ -214,21 +227,6 @@ def _note_missed(ledger: Ledger, found: Search) -> dict[str, None]:
     return missed
 
 
-def _new_until(ledger: Ledger, pod: Pod, now: datetime) -> datetime:
-    """Until when an object that a new owner names may still be unseen: streams differ."""
-    since = ledger.pod_memory[pod.uid].since or now
-    return since + ledger.policy.first_look
-
-
-def _wait_for_volumes(ledger: Ledger, pod: Pod, why: str, now: datetime) -> tuple[Sequence, ...]:
-    """Say what is wrong with a pod's claims; a change of one of them brings us back."""
-    new_until = _new_until(ledger, pod, now)
-    if now < new_until:
-        ledger.agenda.later(pod_subject(pod.key), new_until)
-        return ()
-    return _mark_stuck(ledger, pod, refused(pod, ledger.state, why).message(), now)
-
-
 def _prepare(ledger: Ledger, pod: Pod, node: str, now: datetime) -> tuple[Sequence, ...]:
     """Have claims bound that wait for the pod, before it takes the hold that is kept for it."""
     step = prepare(ledger, pod, node, pod_subject(pod.key), now)
@@ -236,12 +234,6 @@ def _prepare(ledger: Ledger, pod: Pod, node: str, now: datetime) -> tuple[Sequen
         return step
     unpark(ledger, pod.key, now)
     return _mark_stuck(ledger, pod, f"on {node}: {step}", now)
-
-
-def _tell_once(ledger: Ledger, pod: Pod, message: str, now: datetime) -> tuple[Sequence, ...]:
-    if not _is_new(ledger, pod, message):
-        return ()
-    return (telling(tell_pod(pod, "Unschedulable", message, now, warn=True)),)
 
 
 def _is_new(ledger: Ledger, pod: Pod, message: str) -> bool:

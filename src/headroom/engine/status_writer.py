@@ -32,6 +32,7 @@ from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Parent, Pod
 from headroom.core.plan import Sequence, Work, telling
 from headroom.core.quotas.quota import Quota
+from headroom.core.statuses import ENDED
 from headroom.core.statuses import tellings as hold_tellings
 from headroom.core.subjects import Subject, Topic, headroom_subject, hold_subject
 from headroom.core.waits.rates import Rate
@@ -65,10 +66,6 @@ def quota_subject(parent: Parent) -> Subject:
     return Subject(Topic.QUOTA, parent.name)
 
 
-def statuses_subject(namespace: str) -> Subject:
-    return Subject(Topic.STATUSES, namespace)
-
-
 def subject_of(write: WriteStatus) -> Subject:
     """The subject of a status write, by the kind of its object."""
     match write:
@@ -85,14 +82,15 @@ class StatusChange:
     """A status that an object should show, and the one that it is believed to show.
 
     `tells` gives the events from the status that was last told to this one. `news`: people wait for
-    it. `coalesced` is how long the next write waits for others to join it.
-    """
+    it. `coalesced` is how long the next write waits for others to join it. After a `final` one
+    nothing is decided."""
 
     write: WriteStatus
     before: Any
     tells: Callable[[Any], Iterable[actions.Tell]]
     news: bool
     coalesced: timedelta = AT_ONCE
+    final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +178,13 @@ class StatusWriter:
         def tells(told: HoldStatus) -> Iterable[actions.Tell]:
             return hold_tellings(replace(hold, status=told), status, owners, now)
 
-        write = actions.WriteHoldStatus(hold.parent, "", status)
-        news = _is_news(hold.status, status)
-        sequences = tuple(self.write(StatusChange(write, hold.status, tells, news), now))
+        write, news = (
+            actions.WriteHoldStatus(hold.parent, "", status),
+            _is_news(hold.status, status),
+        )
+        final = status.phase in ENDED and hold.tenure is None and not hold.finalizer
+        change = StatusChange(write, hold.status, tells, news, final=final)
+        sequences = tuple(self.write(change, now))
         if sequences:
             self._ledger.holds[hold.parent.identity] = replace(hold, status=status)
         yield from sequences
@@ -235,6 +237,8 @@ class StatusWriter:
             not_before=now + change.coalesced,
             rate=known.rate.taken(now),
         )
+        if change.final:
+            del self._unsettled[subject]
         yield Sequence(Work.STATUS, (subject,), ((change.write,),))
         for tell in change.tells(change.before if known.told is None else known.told):
             yield telling(tell)
@@ -242,8 +246,8 @@ class StatusWriter:
     def is_due(self, subject: Subject, now: datetime) -> bool:
         """Whether a hold is decided for the sake of its status.
 
-        It is once after each write, and as long as its status waits, was refused, or was not shown
-        in time.
+        It is once after each write that is not final, and as long as its status waits, was refused,
+        or was not shown in time.
         """
         known = self._records.get(subject, _Record(""))
         lost = known.written is not None and not known.trusted(now)
@@ -310,7 +314,7 @@ class StatusWriter:
             namespace.called[subject] = None
             self._agenda.touch(subject)
         if namespace.waiting:
-            self._agenda.later(statuses_subject(name), namespace.rate.next(now))
+            self._agenda.later(Subject(Topic.STATUSES, name), namespace.rate.next(now))
 
     def size(self) -> int:
         """How much is remembered."""
@@ -332,8 +336,8 @@ class StatusWriter:
             del namespace.called[subject]
         elif namespace.waiting or namespace.rate.next(now) > now:
             namespace.waiting[subject] = None
-            again = statuses_subject(subject.namespace)
-            self._agenda.later(again, namespace.rate.next(now))
+            turn = Subject(Topic.STATUSES, subject.namespace)
+            self._agenda.later(turn, namespace.rate.next(now))
             return False
         else:
             namespace.rate = namespace.rate.taken(now)

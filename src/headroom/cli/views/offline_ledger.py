@@ -15,8 +15,8 @@ from headroom.cli.views.wishes import wish_of
 from headroom.core.objects import Pod
 from headroom.core.policy import Policy
 from headroom.engine.engine import Engine
+from headroom.engine.freeze import unfit
 from headroom.engine.ledger import Ledger
-from headroom.engine.node_fit import unfit
 from headroom.ports import Seen, Synced, Thing
 
 IS_ONE_RUNNING = "is an operator running? kubectl get lease -A | grep headroom-operator"

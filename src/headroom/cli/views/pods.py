@@ -18,7 +18,7 @@ from headroom.core.owners import owner_refusal
 from headroom.core.policy import Policy
 from headroom.core.sizes.follow import is_owner
 from headroom.engine.ledger import Ledger
-from headroom.engine.owner_claims import offer_of
+from headroom.engine.owner_controller import offer_of
 
 SEE_FOLLOWERS = "its events say what is in the way: kubectl describe pod"
 

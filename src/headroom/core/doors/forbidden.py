@@ -19,8 +19,7 @@ FINISHING = (Work.DOOR1, Work.DOOR1_FINISH)
 
 def written(sequence: Sequence) -> tuple[DeletePod | Ungate, ...]:
     """The writes of a handover without which it must not stay as it is."""
-    actions = (action for step in sequence.steps for action in step)
-    return tuple(each for each in actions if isinstance(each, DeletePod | Ungate))
+    return tuple([each for each in sequence.actions if isinstance(each, DeletePod | Ungate)])
 
 
 def forbidden(

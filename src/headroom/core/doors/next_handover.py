@@ -13,6 +13,7 @@ from enum import Enum
 
 from headroom.core.handover import Claim, is_quick
 from headroom.core.objects import Pod
+from headroom.core.policy import Policy
 from headroom.core.resources import Resources
 
 
@@ -71,6 +72,11 @@ class Pause(Enum):
 
     UNSETTLED = "room counts twice"
     GUARDIANS = "guardians are being made"  # No more until those are known, or it might never end.
+
+
+def may_start(busy: bool, in_progress: int, policy: Policy) -> bool:
+    """Whether a handover may start on a node that is `busy` or not, beside those in progress."""
+    return not busy and in_progress < policy.handovers_at_once
 
 
 def next_handover(queue: NodeQueue) -> tuple[ParkedClaim, ...] | Pause | None:

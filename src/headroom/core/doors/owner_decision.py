@@ -2,6 +2,8 @@
 
     DOOR 1: gate headroom.dev/claim             DOOR 2: one of our scheduler names
 
+         all other gates are removed                 its volume claims are bound, or wait for it
+            ▼                                           ▼
          search for a hold                           search for a hold
             │                                           │
             ├─ an offer ─────────▶ Park                 ├─ an offer ─────────▶ Park
@@ -22,12 +24,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from headroom.core.claims import Offer, Search
+from headroom.core.demand.volume_constraints import names_unknown, volume_refusal
+from headroom.core.demand.volumes import NO_STORAGE, Storage
+from headroom.core.doors.claim_decision import OwnerStage
 from headroom.core.fast_replace import replace
-from headroom.core.names import WAIT_ANNOTATION
-from headroom.core.objects import Pod
+from headroom.core.names import CLAIM_GATE, WAIT_ANNOTATION
+from headroom.core.objects import Parent, Pod
 from headroom.core.plan import earliest
 from headroom.core.policy import Policy
 
+SCHEDULER_ERROR = "SchedulerError"
 NO_MATCH = "no reservations match reservation affinity"
 
 
@@ -45,19 +51,24 @@ class FreeRoom:
 
 @dataclass(frozen=True, slots=True)
 class OwnerView:
-    """An owner at a door. `since` is when it came there, `found` what the search for a hold gave.
+    """An owner at a door. `since` is when it came there, `node` where it is parked.
 
-    The functions are asked only at door 2, and only if no hold is offered: each looks at many
-    nodes. None of them changes anything.
+    `search` looks for a hold. The functions after it are asked only at door 2, and only if no hold
+    is offered: each looks at many nodes. `storage` has what its volume claims name, and
+    `marked` says as kube-scheduler does that these forbid every node. No function changes anything.
     """
 
     pod: Pod
     door: int
     since: datetime
-    found: Search
+    search: Callable[[], Search]
     free_room: Callable[[], FreeRoom]
     way_into_a_hold: Callable[[], Offer | None]
     displacement: Callable[[], Offer | None]
+    stage: OwnerStage = OwnerStage.AT_DOOR
+    node: str = ""
+    storage: Storage = NO_STORAGE
+    marked: Callable[[str], str] = str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,25 +82,37 @@ class Park:
 class Wait:
     """The pod waits for a hold. `until`: look again then. `nodes`: look again if one changes.
 
-    `room`: the end of any pod may help. `message` is told once.
+    `room`: the end of any pod may help. `message` is told once. `anew` is a hold whose handover has
+    failed: the time of the pod begins again with that of the hold.
     """
 
     until: datetime | None
     nodes: tuple[str, ...] = ()
     room: bool = False
     message: str = ""
+    anew: Parent | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BindVolumes:
+    """The volumes of a parked pod are bound on its node, before it takes the hold."""
+
+    node: str
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """The gate is removed, and kube-scheduler places the pod as usual."""
+    """The gate is removed, and kube-scheduler places the pod as usual: `found` says why."""
+
+    found: Search
 
 
 @dataclass(frozen=True, slots=True)
 class TakeFreeRoom:
-    """The pod gets free room of a node, under a latch."""
+    """The pod gets free room of a node, under a latch: `found` says why it gets no hold."""
 
     node: str
+    found: Search
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,38 +137,66 @@ class Refuse:
 
     message: str
     wait: Wait = Wait(None)
+    reason: str = "Unschedulable"
 
 
-Move = Park | Wait | Release | TakeFreeRoom | WaitForNode | Preempt | Refuse
-
-
-def asks_to_wait(pod: Pod) -> bool:
-    """Whether a pod asks to wait for a hold, however long that takes."""
-    return pod.annotations.get(WAIT_ANNOTATION) == "true" or pod.wish.needs_hold
+Move = Park | BindVolumes | Wait | Release | TakeFreeRoom | WaitForNode | Preempt | Refuse
+STAY = Wait(None)  # Something else brings the owner back.
 
 
 def decide(view: OwnerView, policy: Policy, now: datetime) -> Move:
     """What happens to an owner now."""
-    found = view.found
+    first = _at_gate(view, policy, now) if view.door == 1 else _before_search(view, policy, now)
+    if first is not None:
+        return first
+    found = view.search()
     if found.offer is not None:
         return Park(found.offer)
-    until = view.since + (policy.patience if found.on_its_way else policy.first_look)
-    if asks_to_wait(view.pod):
-        return _wait(view, until, policy, now)
+    since = view.since if found.begins_anew is None else now  # A failed handover is not its fault.
+    until = since + (policy.patience if found.on_its_way else policy.first_look)
+    if view.pod.wish.needs_hold or view.pod.annotations.get(WAIT_ANNOTATION) == "true":
+        return _wait(view, found, until, policy, now)
     if view.door == 2 and found.problem:
         return Refuse(found.problem)
     if now < until:
-        return Wait(until, _nodes(found))
-    return Release() if view.door == 1 else _without_hold(view, policy, now)
+        return Wait(until, _nodes(found), anew=found.begins_anew)
+    return Release(found) if view.door == 1 else _without_hold(view, found, policy, now)
 
 
-def _wait(view: OwnerView, until: datetime, policy: Policy, now: datetime) -> Move:
+def _at_gate(view: OwnerView, policy: Policy, now: datetime) -> Move | None:
+    """What keeps an owner at the gate from being searched a hold for now; None if nothing does."""
+    if view.pod.gates != (CLAIM_GATE,) or view.stage is OwnerStage.PARKED:
+        return STAY  # Other gates come first; their removal brings us back.
+    new_until = view.since + policy.first_look
+    return Wait(new_until) if now < new_until and names_unknown(view.pod, view.storage) else None
+
+
+def _before_search(view: OwnerView, policy: Policy, now: datetime) -> Move | None:
+    """What keeps a pod of our scheduler from being searched a hold for now; None if nothing does.
+
+    An object that a new pod names may still be unseen: streams differ.
+    """
+    pod = view.pod
+    if pod.unjudged:
+        return Refuse(cannot_judge(pod.unjudged), reason=SCHEDULER_ERROR)
+    if view.stage is OwnerStage.PARKED and pod.claims:
+        return BindVolumes(view.node)
+    if view.stage in (OwnerStage.PARKED, OwnerStage.LATCHED):
+        return STAY
+    unmounted = volume_refusal(pod, view.storage) if pod.claims else ""
+    if not unmounted:
+        return None
+    new_until = view.since + policy.first_look
+    return Wait(new_until) if now < new_until else Refuse(view.marked(unmounted))
+
+
+def _wait(view: OwnerView, found: Search, until: datetime, policy: Policy, now: datetime) -> Move:
     """An owner that asks to wait. At door 2 others may have to give way to it after a while.
 
     Not every end of a refusal is an event (a stranger's nomination may go), so look again in time.
     """
-    found = view.found
-    wait = Wait(now + policy.patience if found.refused else None, _nodes(found), room=True)
+    again = now + policy.patience if found.refused else None
+    wait = Wait(again, _nodes(found), room=True, anew=found.begins_anew)
     if view.door == 1:
         return wait
     told = replace(wait, message=f"waits for a hold: {found.why}")
@@ -157,13 +208,13 @@ def _wait(view: OwnerView, until: datetime, policy: Policy, now: datetime) -> Mo
     return Refuse(f"{NO_MATCH}: {found.why}", wait) if view.pod.wish.needs_hold else told
 
 
-def _without_hold(view: OwnerView, policy: Policy, now: datetime) -> Move:
+def _without_hold(view: OwnerView, found: Search, policy: Policy, now: datetime) -> Move:
     """A pod of our scheduler that no hold is for: as kube-scheduler would place it."""
     room = view.free_room()
     if room.node and room.contended:
         return WaitForNode(room.node, now + policy.first_look)
     if room.node:
-        return TakeFreeRoom(room.node)
+        return TakeFreeRoom(room.node, found)
     offer = view.displacement() if view.pod.wish.shuns else None
     if offer is not None:
         return Park(offer)

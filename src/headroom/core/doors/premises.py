@@ -9,6 +9,7 @@ watch has shown meanwhile. A sequence that is stopped here goes on as after a cr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import chain
 
 from headroom.core.actions import Bind, CreateLatch, DeletePod, MoveLatch, Ungate
 from headroom.core.doors.claim_decision import NominatedOwner
@@ -21,16 +22,18 @@ Gated = Callable[[Pod], NominatedOwner | None]
 
 def missing(sequence: Sequence, number: int, pods: Mapping[Key, Pod], gated: Gated) -> str:
     """What a step rests on and is not there any more, in words; empty if all is as it was."""
-    before = (action for step in sequence.steps[:number] for action in step)
-    for latch in (each.key for each in before if isinstance(each, CreateLatch | MoveLatch)):
-        if latch not in pods:
-            return f"latch {latch.name} is gone"
-    if not any(isinstance(action, DeletePod) for action in sequence.steps[number]):
+    steps = sequence.steps
+    for action in chain.from_iterable(steps[:number]):
+        if isinstance(action, CreateLatch | MoveLatch) and action.key not in pods:
+            return f"latch {action.key.name} is gone"
+    if not any(isinstance(action, DeletePod) for action in steps[number]):
         return ""
-    later = (action for step in sequence.steps[number:] for action in step)
-    owners = (action for action in later if isinstance(action, Bind | Ungate))
-    changed = (_changed(action, pods.get(action.key), gated) for action in owners)
-    return next((why for why in changed if why), "")
+    for action in chain.from_iterable(steps[number:]):
+        if isinstance(action, Bind | Ungate):
+            why = _changed(action, pods.get(action.key), gated)
+            if why:
+                return why
+    return ""
 
 
 def _changed(action: Bind | Ungate, pod: Pod | None, gated: Gated) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from headroom.core.allocation import to_keep
-from headroom.core.holds import Hold
+from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.names import LOCKED_PRIORITY, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.node.view import Unfit
 from headroom.core.objects import Key, Node, Pod
@@ -45,6 +45,15 @@ def was_preempted(guardian: Pod, gone: bool, nominated: Iterable[Pod]) -> bool:
     if not guardian.node or guardian.labels.get(ROLE_LABEL) != ROLE_GUARDIAN:
         return False
     return any(pod.priority > LOCKED_PRIORITY for pod in nominated) if gone else guardian.preempted
+
+
+def rest(hold: Hold, standing: Pod | None, freeze: Callable[[], PreemptedView | None]) -> Resources:
+    """What is left of a hold where somebody else ended its guardian; None if the node is gone.
+
+    Nothing is asked of one that has a guardian again, or that pods may take the room of.
+    """
+    view = freeze() if standing is None and hold.mode != PREEMPTIBLE else None
+    return rest_of(view) if view is not None else EMPTY
 
 
 def rest_of(view: PreemptedView) -> Resources:

@@ -77,6 +77,11 @@ class ReclaimView:
         return bool(self.guardian.unschedulable_message or self.guardian.gates)
 
 
+def reclaim(hold: Hold, freeze: Callable[[], ReclaimView], policy: Policy) -> Reclaim | None:
+    """Say who gives way to a hold; only a slot that asks for it is frozen."""
+    return decide(freeze(), policy) if hold.reclaims and not hold.paused else None
+
+
 def decide(view: ReclaimView, policy: Policy) -> Reclaim | None:
     """Say who gives way to a slot; None when it is to be held like any other."""
     if not view.is_lost:

@@ -11,14 +11,13 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from headroom.core import hold_lifecycle
-from headroom.core.actions import CreateGuardian
 from headroom.core.fast_replace import replace
 from headroom.core.hold_state.memory import HoldMemory, guardian_missing, remembering, way_pause
 from headroom.core.hold_state.view import HoldDecision, HoldView, RenewalView
 from headroom.core.holds import Hold
-from headroom.core.index_entries import guardians_made, pin_of
+from headroom.core.index_entries import guardian_to_place, pin_of
 from headroom.core.objects import Pod
-from headroom.core.plan import Sequence, earliest
+from headroom.core.plan import earliest
 from headroom.core.policy import Policy
 from headroom.core.renewal import Guardians, told_apart
 from headroom.core.resources import EMPTY
@@ -163,7 +162,7 @@ def _turn_to_renew(view: HoldView, now: datetime, policy: Policy) -> _Turn:
 
 def _in_turn(view: HoldView, decision: HoldDecision, now: datetime) -> HoldDecision:
     """What creates a guardian for kube-scheduler to place waits for owners, and for a pause."""
-    create = guardian_to_place(decision.sequence)
+    create = guardian_to_place(decision.sequence) if decision.sequence is not None else None
     if create is None:
         return decision
     if view.obstacles.first or view.obstacles.spent:
@@ -178,12 +177,6 @@ def _in_turn(view: HoldView, decision: HoldDecision, now: datetime) -> HoldDecis
         waits = (*decision.waits, Awaited(Change.ARRIVALS, pin))
         return replace(decision, sequence=None, memory=memory, waits=waits, seeks=True)
     return replace(decision, memory=memory, seeks=True)
-
-
-def guardian_to_place(sequence: Sequence | None) -> CreateGuardian | None:
-    """The guardian that a sequence creates for kube-scheduler to place, if it creates one."""
-    made = guardians_made(sequence)
-    return next((action for action in made if not action.bound and not action.gated), None)
 
 
 def last_node(view: HoldView, known: str) -> str:

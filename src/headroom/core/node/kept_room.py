@@ -9,9 +9,9 @@ much of the free room they must leave.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import reduce
 
 from headroom.core.allocation import keeps_rest, to_keep
 from headroom.core.fast_replace import replace
@@ -65,16 +65,17 @@ def kept_room(
     """See `KeptRoom`. A slot may be `pinned` to the node, a guardian may be `renewing` there."""
     lasting = pinned or is_crowded(view, room)
     fenced = None if renewing else fenced_from(view, room, policy.free_room_wait)
-    passing = (fenced is not None or lasting) and is_passing(view, room)
+    twice = view.handing_over or bool(view.unsettled - room.latch_keys)  # will soon count once
+    passing = (fenced is not None or lasting) and twice
     in_use = bool(room.slot_users or room.owners)
     return KeptRoom(
         latched=latched(view, room, fenced, now),
         taken_over=taken_over(view, room, now) if in_use else EMPTY,
         fenced=fenced is not None,
         passing=passing,
-        whole=not room.slot_users or is_whole_beside_users(view, room, now),
+        whole=not room.slot_users or _fits(view, room, room.hold.template.pod.requests, now),
         pinned=pinned,
-        claimed=lasting and is_claimed(room),
+        claimed=lasting and any(not claims_on(latch) for latch in room.latches),
         placeless=lasting and not pinned,
         grows=could_hold_all(view, room, fenced is not None, now),
         young=any(
@@ -144,11 +145,6 @@ def fenced_from(view: NodeView, room: HoldRoom, wait: timedelta) -> datetime | N
     return None
 
 
-def is_passing(view: NodeView, room: HoldRoom) -> bool:
-    """Whether room that counts twice on a hold's node will soon count once."""
-    return view.handing_over or bool(view.unsettled - room.latch_keys)
-
-
 def latched(
     view: NodeView, room: HoldRoom, fenced: datetime | None, now: datetime
 ) -> Resources | None:
@@ -158,8 +154,8 @@ def latched(
     at once; any other must have been nominated for a while before it keeps free room.
     """
     if fenced is not None and now >= fenced:
-        sizes = (room.hold.template.pod, *room.guardians)
-        return _largest(pod.requests for pod in sizes)
+        sizes = [pod.requests for pod in room.guardians]
+        return reduce(Resources.largest, sizes, room.hold.template.pod.requests)
     latches = _latches_on(view, room)
     return _kept_by(room, latches, now) if latches else None
 
@@ -225,11 +221,6 @@ def _took(view: NodeView, room: HoldRoom, size: Resources, now: datetime) -> boo
     return view.unfit(_of_size(room, size), nominated) is None
 
 
-def is_claimed(room: HoldRoom) -> bool:
-    """Whether a latch keeps a slot's claim on its room, or is being created for that."""
-    return any(not claims_on(latch) for latch in room.latches)
-
-
 def goes_without_place(view: NodeView, room: HoldRoom) -> bool:
     """Whether an owner may leave a part of a hold where no guardian has a place for it.
 
@@ -256,11 +247,6 @@ def is_crowded(view: NodeView, room: HoldRoom) -> bool:
     if not users or not rest or not goes_without_place(view, room):
         return False
     return view.unfit(_of_size(room, rest), room.latch_keys | view.claim_keys) == TOO_MANY_PODS
-
-
-def is_whole_beside_users(view: NodeView, room: HoldRoom, now: datetime) -> bool:
-    """Whether all of a slot would fit on its node beside the owners that use it there."""
-    return _fits(view, room, room.hold.template.pod.requests, now)
 
 
 def _fits(view: NodeView, room: HoldRoom, size: Resources, now: datetime) -> bool:
@@ -319,10 +305,3 @@ def _places_owed(view: NodeView) -> int:
 def _of_size(room: HoldRoom, size: Resources) -> Pod:
     """A guardian of this size, for a node that is given."""
     return replace(room.hold.template.pod, requests=size, placement=ANYWHERE)
-
-
-def _largest(sizes: Iterable[Resources]) -> Resources:
-    largest = EMPTY
-    for size in sizes:
-        largest = largest.largest(size)
-    return largest

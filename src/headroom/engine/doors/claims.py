@@ -38,7 +38,7 @@ from headroom.engine.ledger import Ledger
 
 def waits_since(ledger: Ledger, moment: datetime) -> None:
     """Let the time of all who wait at our doors begin then."""
-    for pod in ledger.having(By.WAITING, ""):
+    for pod in [ledger.pods[key] for key in ledger.waiting]:
         ledger.pod_memory[pod.uid] = replace(ledger.pod_memory[pod.uid], since=moment)
 
 
@@ -102,7 +102,7 @@ def gated_claim(ledger: Ledger, pod: Pod) -> Hold | None:
     return hold_used_by(ledger, pod) if CLAIM_GATE in pod.gates else None
 
 
-def note_settled(ledger: Ledger, action: Action, outcome: Outcome) -> None:
+def note_refused(ledger: Ledger, action: Action, outcome: Outcome) -> None:
     """Take note of a write that was forbidden, if it may be part of a handover."""
     if isinstance(action, DeletePod | Ungate) and isinstance(outcome, Denied | Invalid):
         memory = ledger.pod_memory[action.uid]

@@ -14,8 +14,8 @@ from headroom.core.objects import Pod
 from headroom.core.subjects import kept_hold_subject
 from headroom.core.waits.owners_first import LONGEST_AHEAD, Ahead, first_of
 from headroom.engine.ledger import Ledger
+from headroom.engine.observation.pods import file_pod
 from headroom.engine.pending_guardians import seeking
-from headroom.engine.pod_index import file_pod
 
 
 def goes_first(ledger: Ledger, owner: Pod, wholes: Iterable[str], now: datetime) -> None:

@@ -60,7 +60,7 @@ class Quarantine:
         self.news: deque[Contained] = deque(maxlen=MOST_NEWS)
         self.untold: dict[Subject | str, Contained] = {}  # Their objects have still to be told.
         self._agenda = agenda
-        self._resting: dict[Subject, _Rest] = {}
+        self.rests: dict[Subject, _Rest] = {}  # Until the next decision about it goes well.
         self._told: dict[Subject | str, datetime] = {}
 
     def attempt(
@@ -94,18 +94,13 @@ class Quarantine:
         if where == "decide" and isinstance(subject, Subject):
             self._pause(subject, now)
 
-    def resting(self, subject: Subject, now: datetime) -> bool:
-        """Whether a subject is to be left alone."""
-        rest = self._resting.get(subject)
-        return rest is not None and now < rest.until
-
-    def postpone(self, subject: Subject) -> None:
-        """Look at a subject that rests when it no longer does."""
-        self._agenda.later(subject, self._resting[subject].until)
-
-    def succeeded(self, subject: Subject) -> None:
-        """A decision about a subject went well."""
-        self._resting.pop(subject, None)
+    def postpones(self, subject: Subject, now: datetime) -> bool:
+        """Whether a subject is to be left alone; it is looked at when it no longer is."""
+        rest = self.rests.get(subject)
+        if rest is None or now >= rest.until:
+            return False
+        self._agenda.later(subject, rest.until)
+        return True
 
     def take_untold(self) -> list[Contained]:
         """What objects have still to be told, each once."""
@@ -114,11 +109,11 @@ class Quarantine:
         return found
 
     def _pause(self, subject: Subject, now: datetime) -> None:
-        before = self._resting.get(subject)
+        before = self.rests.get(subject)
         failures = before.failures if before is not None else 0
         until = now + backoff(FIRST_PAUSE, failures, LONGEST_PAUSE)
-        self._resting.pop(subject, None)
-        _remember(self._resting, subject, _Rest(until, failures + 1))
+        self.rests.pop(subject, None)
+        _remember(self.rests, subject, _Rest(until, failures + 1))
         self._agenda.later(subject, until)
 
 

@@ -32,10 +32,10 @@ from headroom.core.plan import Sequence, Work, telling
 from headroom.core.sizes.follow import BesideSlot, Follow, beside_slots, is_owner, owner_label
 from headroom.core.sizes.kind import Size
 from headroom.core.subjects import Topic, pod_subject
+from headroom.engine.freeze import unfit
 from headroom.engine.headrooms.records import remember_headroom
 from headroom.engine.headrooms.slot_pods import slot_guardians
 from headroom.engine.ledger import Ledger
-from headroom.engine.node_fit import unfit
 
 
 def concerned(ledger: Ledger, pod: Pod | None) -> Iterator[str]:

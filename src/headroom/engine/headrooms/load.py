@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def note_load(ledger: Ledger, pod: Pod, gone: bool) -> None:
     """A pod is as given, or gone."""
-    if ledger.slots.headrooms and ledger.slots.depending(On.LOAD):
+    if ledger.slots.depending(On.LOAD):
         ledger.slots.load.put(pod.key, () if gone else load_entries(pod))
 
 

@@ -18,9 +18,8 @@ from headroom.core.holds import Hold
 from headroom.core.objects import Pod
 from headroom.core.subjects import hold_subject, pod_subject
 from headroom.engine.cron import calendar
-from headroom.engine.freeze import unsettled_on
+from headroom.engine.freeze import unfit, unsettled_on
 from headroom.engine.ledger import Ledger
-from headroom.engine.node_fit import unfit
 
 
 def leaves_room(ledger: Ledger, hold: Hold, now: datetime) -> bool:

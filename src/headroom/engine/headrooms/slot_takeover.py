@@ -19,12 +19,11 @@ from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import kept_for
 from headroom.core.objects import Pod
 from headroom.core.subjects import hold_subject, node_changed, pod_subject
-from headroom.engine.freeze import unsettled_on
+from headroom.engine.freeze import unfit, unsettled_on
 from headroom.engine.handover_queue import park
 from headroom.engine.latch_controller import latched
 from headroom.engine.ledger import Ledger
-from headroom.engine.node_fit import unfit
-from headroom.engine.owner_claims import offer_of
+from headroom.engine.owner_controller import offer_of
 
 
 def move_in(ledger: Ledger, guardian: Pod, now: datetime) -> None:

@@ -38,7 +38,6 @@ from headroom.core.subjects import (
 )
 from headroom.engine import quotas, volumes
 from headroom.engine.claim_index import Indexer, index_subject
-from headroom.engine.deleted_nodes import node_deleted
 from headroom.engine.doors import witnesses
 from headroom.engine.doors.taken_over import note_guardian_gone
 from headroom.engine.evictions import note_preempted, wake_waiting_holds
@@ -169,22 +168,6 @@ def _lose_quota(to: Observers, gone: Quota, _: datetime) -> None:
     to.publisher.forget(quota_subject(gone.parent))
 
 
-def _see_workload(to: Observers, workload: Workload, _: datetime) -> None:
-    to.headrooms.workload_changed(workload)
-
-
-def _lose_workload(to: Observers, gone: Workload, _: datetime) -> None:
-    to.headrooms.workload_changed(gone, gone=True)
-
-
-def _see_autoscaler(to: Observers, autoscaler: PodAutoscaler, _: datetime) -> None:
-    reconsider(to.ledger, *see_autoscaler(to.ledger, autoscaler))
-
-
-def _lose_autoscaler(to: Observers, gone: PodAutoscaler, _: datetime) -> None:
-    reconsider(to.ledger, *see_autoscaler(to.ledger, gone, gone=True))
-
-
 def _see_stored(to: Observers, thing: Stored, now: datetime) -> None:
     _judge_anew(to.ledger, volumes.see(to.ledger, thing), now)
 
@@ -203,20 +186,8 @@ def _judge_anew(ledger: Ledger, pods: Iterable[Key], now: datetime) -> None:
             ledger.agenda.touch(pod_subject(key))
 
 
-def _see_budget(to: Observers, budget: Budget, _: datetime) -> None:
-    to.ledger.budgets[budget.key] = budget
-
-
 def _lose_budget(to: Observers, gone: Budget, _: datetime) -> None:
     to.ledger.budgets.pop(gone.key, None)
-
-
-def _see_resource_quota(to: Observers, quota: ResourceQuota, now: datetime) -> None:
-    to.headrooms.quota_changed(quota, now)
-
-
-def _lose_resource_quota(to: Observers, gone: ResourceQuota, _: datetime) -> None:
-    to.headrooms.quota_lifted(gone)
 
 
 def _see_node(to: Observers, node: Node, _: datetime) -> None:
@@ -229,7 +200,6 @@ def _see_node(to: Observers, node: Node, _: datetime) -> None:
 
 def _lose_node(to: Observers, gone: Node, _: datetime) -> None:
     to.ledger.lose_node(gone.name)
-    node_deleted(to.ledger, gone.name)
     to.headrooms.nodes_changed()
 
 
@@ -273,11 +243,11 @@ SEEN: Mapping[type, Observe] = {
     Hold: _see_hold,
     Headroom: _see_headroom,
     Quota: _see_quota,
-    Workload: _see_workload,
-    PodAutoscaler: _see_autoscaler,
+    Workload: lambda to, each, _: to.headrooms.workload_changed(each),
+    PodAutoscaler: lambda to, each, _: reconsider(to.ledger, *see_autoscaler(to.ledger, each)),
     **dict.fromkeys(_STORED, _see_stored),
-    Budget: _see_budget,
-    ResourceQuota: _see_resource_quota,
+    Budget: lambda to, budget, _: to.ledger.budgets.update({budget.key: budget}),
+    ResourceQuota: lambda to, quota, now: to.headrooms.quota_changed(quota, now),
     Node: _see_node,
     Namespace: _see_namespace,
     AutoscalerSeen: _count_overhead,
@@ -288,11 +258,13 @@ LOST: Mapping[type, Observe] = {
     Hold: _lose_hold,
     Headroom: _lose_headroom,
     Quota: _lose_quota,
-    Workload: _lose_workload,
-    PodAutoscaler: _lose_autoscaler,
+    Workload: lambda to, gone, _: to.headrooms.workload_changed(gone, gone=True),
+    PodAutoscaler: lambda to, gone, _: reconsider(
+        to.ledger, *see_autoscaler(to.ledger, gone, gone=True)
+    ),
     **dict.fromkeys(_STORED, _lose_stored),
     Budget: _lose_budget,
-    ResourceQuota: _lose_resource_quota,
+    ResourceQuota: lambda to, gone, _: to.headrooms.quota_lifted(gone),
     Node: _lose_node,
     Namespace: _lose_namespace,
 }

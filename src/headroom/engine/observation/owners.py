@@ -83,8 +83,10 @@ def note_owners(ledger: Ledger, hold: Hold) -> None:
 def _note_told(ledger: Ledger, hold: Hold) -> None:
     """Note owners by the word of latches: hold, latch and owner may be seen in any order."""
     parent = hold.parent.identity
-    told = told_by(hold, ledger.having(By.LATCH_OF_HOLD, parent))
-    if any(ledger.pod_memory[uid].claim is None for uid in told):
-        for pod in ledger.having(By.CLAIMANT, parent):
+    claimants = ledger.index.of(By.CLAIMANT, parent)
+    if claimants and (latches := ledger.index.of(By.LATCH_OF_HOLD, parent)):
+        told = told_by(hold, [ledger.pods[key] for key in latches])
+        news = any(ledger.pod_memory[uid].claim is None for uid in told)
+        for pod in [ledger.pods[key] for key in claimants] if news else ():
             if pod.uid in told:
                 _note(ledger, hold, pod, told)

@@ -1,8 +1,8 @@
 """Take pods in as the watch or our own writes show them, and touch whom a change concerns.
 
 `see_pod` and `lose_pod` are the only functions that change a pod in the ledger, in the scheduling
-state and in the index. Most pods of a cluster are nobody's: they have no entries in the index, and
-only their room counts.
+state and in the index; the beginning or the end of an entry may concern others (`file_pod`). Most
+pods of a cluster are nobody's: they have no entries in the index, and only their room counts.
 """
 
 from __future__ import annotations
@@ -15,16 +15,37 @@ from headroom.core.authenticity import keeps
 from headroom.core.claims import claim_of
 from headroom.core.demand.volume_constraints import with_volumes
 from headroom.core.fast_replace import replace
-from headroom.core.index_entries import By
+from headroom.core.index_entries import By, Entry, pod_entries
 from headroom.core.latches import claims_on, kept_for, parents_on
-from headroom.core.names import DEFAULT_SCHEDULER_NAME, ROLE_GUARDIAN, ROLE_LABEL, ROLE_LATCH
+from headroom.core.names import (
+    CLAIMED_ANNOTATION,
+    DEFAULT_SCHEDULER_NAME,
+    ROLE_GUARDIAN,
+    ROLE_LABEL,
+    ROLE_LATCH,
+)
 from headroom.core.objects import Key, Pod
-from headroom.core.subjects import ANY_ROOM, node_changed, pod_subject
+from headroom.core.pod_memory import NOTHING
+from headroom.core.subjects import (
+    ANY_ROOM,
+    BURST,
+    RETRIES,
+    Awaited,
+    Change,
+    fence_subject,
+    node_changed,
+    pod_subject,
+)
+from headroom.engine.headrooms.load import note_load
 from headroom.engine.headrooms.records import note_seated
 from headroom.engine.ledger import Ledger
+from headroom.engine.namespace_limits import count_usage
 from headroom.engine.observation.owners import note_claims
-from headroom.engine.pod_index import file_pod
+from headroom.engine.pending_guardians import expect_no_more, left
 
+CONCERNED = frozenset(  # whose end concerns somebody
+    (By.ARRIVING, By.GUARDIAN, By.SLOT_GUARDIAN, By.RELEASED, By.PENDING, By.PREEMPTING)
+)
 _HEARTBEAT = ("version", "phase", "started")
 _without_heartbeat = attrgetter(*(each.name for each in fields(Pod) if each.name not in _HEARTBEAT))
 
@@ -41,25 +62,27 @@ def see_pod(ledger: Ledger, pod: Pod, now: datetime) -> bool:
         known = with_volumes(known, ledger.storage)
     old, before = ledger.pods.get(key), ledger.index.entries(key)
     same = old is not None and not _differs(old, known)
-    if same and known.node and ROLE_LABEL not in known.labels and key not in ledger.waiting:
-        ledger.pods[key] = known
-        ledger.state.add_pod(known)
+    waited = bool(before) and key in ledger.waiting
+    if same and role is None and not (waited and known.node):  # What it waits for stays.
+        if known.node or old != known:
+            ledger.pods[key] = known
+            _count(ledger, old, known)
         return bool(before)
     if same and old == known:
         return True
     if old is not None:
-        _leave(ledger, old)
+        _leave(ledger, old, waited)
         if old.uid != known.uid:
             ledger.pod_memory.pop(old.uid, None)
     ledger.pods[key] = known
     _count(ledger, old, known)
     entries = file_pod(ledger, known)
     named = key in ledger.index.all(By.LATCH_OF_OWNER)
-    ours = bool(entries or before) or named or ROLE_LABEL in known.labels
+    ours = bool(entries or before) or named or role is not None
     if ours:
         _remember(ledger, known, now)
-    counts_on, counted_on = _counted_on(known), _counted_on(old)
-    if not same or key in ledger.latches:
+    counts_on, counted_on = known.counts_on, old.counts_on if old is not None else ""
+    if not same or (role == ROLE_LATCH and key in ledger.latches):
         if ours:
             _touch(ledger, known)
         if counts_on:
@@ -68,7 +91,8 @@ def see_pod(ledger: Ledger, pod: Pod, now: datetime) -> bool:
         _touch(ledger, old)  # Whom it concerned before: a claim taken back frees its hold.
     if counted_on and counted_on != counts_on:
         ledger.room_freed(counted_on)
-    hold = note_claims(ledger, known) if ours else None
+    claims = role == ROLE_LATCH or CLAIMED_ANNOTATION in known.annotations
+    hold = note_claims(ledger, known) if claims else None
     if hold is not None and old is not None and not old.node and known.node:
         note_seated(ledger, hold, known)
     return True
@@ -82,7 +106,6 @@ def lose_pod(ledger: Ledger, key: Key, uid: str) -> None:
     ledger.latch_memory.pop(uid, None)
     if old is None or (uid and old.uid != uid):
         return
-    _leave(ledger, old)
     ledger.state.remove_pod(key)
     ledger.state.unnominate(key)
     ledger.state.unexpect(key)
@@ -95,7 +118,7 @@ def lose_pod(ledger: Ledger, key: Key, uid: str) -> None:
         for parent in parents_on(latch):
             ledger.touch_hold(parent)
     ledger.agenda.forget(pod_subject(key))
-    if node := _counted_on(old):
+    if node := old.counts_on:
         ledger.room_freed(node)
 
 
@@ -104,11 +127,6 @@ def _differs(old: Pod, new: Pod) -> bool:
     if old.phase != new.phase and old.finished != new.finished:
         return True
     return _without_heartbeat(old) != _without_heartbeat(new)
-
-
-def _counted_on(pod: Pod | None) -> str:
-    """The node on which kube-scheduler counts a pod: its own, or the one it is nominated to."""
-    return "" if pod is None or pod.finished else pod.node or pod.nominated
 
 
 def _count(ledger: Ledger, old: Pod | None, pod: Pod) -> None:
@@ -129,34 +147,95 @@ def _remember(ledger: Ledger, pod: Pod, now: datetime) -> None:
     memory, waits = ledger.pod_memory[pod.uid], pod.key in ledger.waiting
     if waits != (memory.since is not None):
         ledger.pod_memory[pod.uid] = replace(memory, since=now if waits else None)
-    guards = pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN and pod.occupies_node
-    hold = ledger.holds.get(kept_for(pod)) if guards else None
+    if pod.labels.get(ROLE_LABEL) != ROLE_GUARDIAN or not pod.occupies_node:
+        return
+    hold = ledger.holds.get(kept_for(pod))
     if hold is not None and keeps(hold, pod):
         kept = ledger.memory[hold.parent.identity]
         ledger.memory[hold.parent.identity] = replace(kept, node=pod.node)
 
 
-def _leave(ledger: Ledger, old: Pod) -> None:
+def _leave(ledger: Ledger, old: Pod, waited: bool) -> None:
     """A pod is no longer as it was: a latch is decided anew, an owner waits anew."""
-    memory = ledger.latch_memory.get(old.uid)
-    if memory is not None and (memory.reusable or memory.dismissed):
+    memory = ledger.latch_memory[old.uid]
+    if memory.reusable or memory.dismissed:
         ledger.latch_memory[old.uid] = replace(memory, reusable=False, dismissed=False)
-    if old.key in ledger.waiting:
+    if waited:
         ledger.agenda.stop_waiting(pod_subject(old.key), ANY_ROOM)
 
 
 def _touch(ledger: Ledger, pod: Pod) -> None:
     """Put on the agenda whom a change of this pod concerns."""
-    agenda, claim, is_ours = ledger.agenda, claim_of(pod), ROLE_LABEL in pod.labels
-    if is_ours:
+    agenda, waiting = ledger.agenda, ledger.waiting
+    claim, role = claim_of(pod), pod.labels.get(ROLE_LABEL)
+    if role is not None:
         claims = claims_on(pod)
         for line in claims:
-            agenda.touch(pod_subject(line.owner))
+            if line.owner in waiting:  # One that has its node keeps it without the latch.
+                agenda.touch(pod_subject(line.owner))
         for parent in (kept_for(pod), *(line.parent for line in claims)):
-            ledger.touch_hold(parent)
+            ledger.touch_hold(parent, role == ROLE_GUARDIAN)
     if claim is not None:
-        ledger.touch_hold(claim[0], by_owner=True)
-    if is_ours or claim is not None or pod.key in ledger.waiting:
+        ledger.touch_hold(claim[0])
+    if role is not None or claim is not None or pod.key in waiting:
         agenda.touch(pod_subject(pod.key))
     for latch in ledger.index.of(By.LATCH_OF_OWNER, pod.key):
         agenda.touch(pod_subject(latch))
+
+
+def file_pod(ledger: Ledger, pod: Pod, gone: bool = False) -> tuple[Entry, ...]:
+    """Give a pod its entries in the index, and touch whom a change of them concerns."""
+    agenda, role = ledger.agenda, pod.labels.get(ROLE_LABEL)
+    entries: tuple[Entry, ...] = ()
+    if not gone:
+        waits = role != ROLE_GUARDIAN and bool(pod.growth or (not pod.node and ledger.door(pod)))
+        reusable = role == ROLE_LATCH and ledger.latch_memory[pod.uid].reusable
+        memory = ledger.pod_memory.get(pod.uid, NOTHING)
+        entries = pod_entries(pod, waits, ledger.policy.namespace, memory, reusable)
+    lost, got = ledger.index.put(pod.key, entries)
+    if ledger.slots.headrooms:
+        note_load(ledger, pod, gone)
+    for by, value, _ in got:
+        if by is By.PENDING and ledger.slots.headrooms:  # Only slots make room for a burst.
+            agenda.touch(BURST)
+        elif by is By.PREEMPTING:
+            agenda.touch(RETRIES)
+        elif by is By.RIVAL and len(ledger.index.of(By.RIVAL, value)) == 1:
+            look_everywhere(ledger)
+    for entry in lost:
+        if entry.by in CONCERNED:
+            _ended(ledger, pod, entry)
+    if lost and By.RIVAL in {entry.by for entry in lost} - {entry.by for entry in got}:
+        usable = (node for node, memory in ledger.node_memory.items() if memory.fitting)
+        for node in (*ledger.index.all(By.FENCE), *usable):
+            agenda.touch(fence_subject(node))  # On other nodes nothing changes.
+    if role == ROLE_GUARDIAN and entries:
+        count_usage(ledger, kept_for(pod))
+    return entries
+
+
+def _ended(ledger: Ledger, pod: Pod, entry: Entry) -> None:
+    agenda, memory = ledger.agenda, ledger.pod_memory[pod.uid]
+    match entry.by:
+        case By.ARRIVING:
+            left(ledger, str(entry.value))
+        case By.GUARDIAN:
+            count_usage(ledger, str(entry.value))
+        case By.SLOT_GUARDIAN:
+            agenda.wake(Awaited(Change.GUARDIAN_GONE, str(entry.value)))
+        case By.RELEASED:
+            ledger.pod_memory[pod.uid] = replace(memory, ahead=None)
+            agenda.wake(Awaited(Change.OWNER_PLACED, str(entry.value)))
+        case By.PENDING:
+            ledger.pod_memory[pod.uid] = replace(memory, room_on="", room_until=None)
+            expect_no_more(ledger, pod_subject(pod.key))
+        case By.PREEMPTING:
+            ledger.pod_memory[pod.uid] = replace(memory, retry_at=None, retries=0)
+        case _:
+            pass
+
+
+def look_everywhere(ledger: Ledger) -> None:
+    """Look at all nodes that have a fence or may need one."""
+    for node in (*ledger.hold_index.all(By.RETURNING), *ledger.index.all(By.FENCE)):
+        ledger.agenda.touch(fence_subject(node))
