@@ -67,6 +67,18 @@ def until_held(world: World, *names: str) -> None:
     world.until(f"{names} are held", so)
 
 
+def test_a_hold_that_its_owner_has_taken_counts_no_more(world: World) -> None:
+    limit(world, "slots=1")
+    world.start_operator()
+    world.apply(here(hold("one", app="first")))
+    until_held(world, "one")
+    world.apply(here(hold("two", app="second")))
+    until_refused(world, "Hold", "two", "slots=1")
+    world.apply(here(pod("owner", app="first", ours=True)))
+    world.until("the owner has it", lambda: world.phase_of_hold("one", SHOP) == "Succeeded")
+    until_held(world, "two")
+
+
 def test_beyond_the_number_of_slots_nothing_is_held_until_one_goes(world: World) -> None:
     limit(world, "slots=2")
     world.start_operator()

@@ -21,6 +21,7 @@ from headroom.core.plan import earliest
 from headroom.core.policy import Policy
 from headroom.core.renewal import Guardians, told_apart
 from headroom.core.resources import EMPTY
+from headroom.core.statuses import ENDED
 from headroom.core.subjects import Awaited, Change, node_changed
 
 CANDIDATES = Awaited(Change.RUNNING_POD, "")  # whose place a hold with preAllocation may take
@@ -108,6 +109,8 @@ def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
     waits = (*turn.waits, *_changes_awaited(view))
     lasting = tuple(each for each in waits if each.change is not Change.NODE)
     memory = remembering(memory, waits=lasting)
+    if decision.status.phase in ENDED:  # It counts against limits no more: see `limited`.
+        memory = remembering(memory, permit=None)
     decision = replace(decision, wake_at=wake_at, waits=waits, memory=memory)
     return _in_turn(view, decision, now)
 
