@@ -1,0 +1,115 @@
+"""One request and its answer on a connection of aiohttp's pool, without the rest of its client.
+
+aiohttp's ClientSession makes twice as many calls for a write, and its task that sends the body
+takes another turn of the event loop. The pool, TLS and the parser are aiohttp's here, too. Streams,
+and requests through a proxy, use the ClientSession (`session`).
+
+A connection belongs to one request until its answer was read to the end. If anything happens
+before, it is broken: the answer of one request must never be taken for that of the next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+import aiohttp
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.connector import Connection
+from aiohttp.http import HttpProcessingError, RawResponseMessage
+from aiohttp.streams import StreamReader
+from multidict import CIMultiDict
+from yarl import URL
+
+from headroom.kube.access import Endpoint
+from headroom.kube.request_auth import RequestAuth
+
+ONE_WORD = re.compile(r"[!-~]+")  # A space or a line break would end the target of a request.
+
+Received = tuple[RawResponseMessage, StreamReader, Connection]
+
+
+class Exchange:
+    """Sends requests to one server, and reads the heads of their answers."""
+
+    def __init__(
+        self, endpoint: Endpoint, passport: RequestAuth, limits: aiohttp.ClientTimeout, buffer: int
+    ) -> None:
+        self._url = URL(endpoint.server, encoded=True)
+        self._prefix = self._url.raw_path.rstrip("/")
+        self._name = endpoint.tls_server_name or None
+        self._passport = passport
+        self._limits = limits  # for connecting
+        self._buffer = buffer
+        self._target: aiohttp.ClientRequest | None = None
+        self._heads: dict[str, tuple[CIMultiDict[str], bytes]] = {}  # by type of body
+
+    def encoded(self, method: str, path: str, body: bytes | None, content_type: str) -> bytes:
+        """A whole request as bytes."""
+        if ONE_WORD.fullmatch(path) is None:
+            raise aiohttp.InvalidURL(path)
+        headers = self._passport.headers(content_type)
+        made = self._heads.get(content_type)
+        if made is None or made[0] is not headers:  # New credentials have new headers.
+            made = self._heads[content_type] = headers, self._head(headers)
+        first = f"{method} {self._prefix}{path} HTTP/1.1\r\n".encode("ascii")
+        if body is None:
+            return b"%b%b\r\n" % (first, made[1])
+        return b"%b%bContent-Length: %d\r\n\r\n%b" % (first, made[1], len(body), body)
+
+    async def send(self, connector: aiohttp.TCPConnector, request: bytes) -> Received:
+        """Send one request; the caller reads the content, then releases or breaks the connection.
+
+        Raises what aiohttp raises: ConnectionTimeoutError and ClientConnectorError before anything
+        was sent, ServerDisconnectedError and others after it.
+        """
+        try:
+            connection = await connector.connect(self._destination(), [], self._limits)
+        except TimeoutError as error:
+            raise aiohttp.ConnectionTimeoutError from error
+        try:
+            protocol, transport = connection.protocol, connection.transport
+            # Bytes that nobody has asked for would be taken for the answer.
+            if protocol is None or transport is None or protocol.should_close:
+                raise aiohttp.ClientConnectionResetError
+            protocol.set_response_params(
+                read_until_eof=True, auto_decompress=False, read_bufsize=self._buffer
+            )
+            transport.write(request)
+            message, content = await _final_answer(protocol)
+        except BaseException:
+            abort(connection)
+            raise
+        return message, content, connection
+
+    def _destination(self) -> aiohttp.ClientRequest:
+        """What the pool must know to find a connection, or to make one."""
+        tls = self._passport.tls if self._passport.tls is not None else True
+        if self._target is None or self._target.ssl is not tls:
+            loop = asyncio.get_running_loop()
+            self._target = aiohttp.ClientRequest(
+                "GET", self._url, loop=loop, ssl=tls, server_hostname=self._name
+            )
+        return self._target
+
+    def _head(self, headers: CIMultiDict[str]) -> bytes:
+        lines = [("Host", self._destination().headers["Host"]), *headers.items()]
+        return "".join(f"{name}: {value}\r\n" for name, value in lines).encode()
+
+
+def abort(connection: Connection) -> None:
+    """Break a connection at once: a graceful end of TLS would wait for the server's answer."""
+    if connection.transport is not None:
+        connection.transport.abort()
+    connection.close()
+
+
+async def _final_answer(protocol: ResponseHandler) -> tuple[RawResponseMessage, StreamReader]:
+    """The next answer that is not a provisional one, such as 103."""
+    while True:
+        try:
+            message, content = await protocol.read()
+        except HttpProcessingError as error:
+            raise aiohttp.ClientPayloadError(f"not HTTP: {error}") from error
+        if not 100 <= message.code < 200 or message.code == 101:
+            return message, content
