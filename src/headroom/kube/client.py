@@ -12,7 +12,7 @@ import copy
 import random
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 
 from headroom.kube.access import Access
@@ -120,7 +120,8 @@ class Client:
                 answer = await self._session.finish(response)
                 self._check_known(answer)
                 raise refusal(answer, what)
-            yield self._session.chunks(response)
+            async with aclosing(self._session.chunks(response, quiet)) as chunks:
+                yield chunks
         finally:
             hang_up(response)
 

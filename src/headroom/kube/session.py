@@ -9,7 +9,7 @@ through a proxy, need aiohttp's ClientSession. `connector` has the connections o
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 import aiohttp
 from yarl import URL
@@ -18,6 +18,7 @@ from headroom.kube.access import Access
 from headroom.kube.answers import Answer, seconds_to_wait
 from headroom.kube.connections.connector import Connector
 from headroom.kube.connections.exchange import Exchange, abort
+from headroom.kube.connections.silence import SilenceTimer
 from headroom.kube.errors import Closed, TooLarge
 from headroom.kube.request_auth import JSON, RequestAuth
 from headroom.kube.servertime import ServerTime
@@ -81,16 +82,24 @@ class Session:
         return Answer(message.code, whole, seconds_to_wait(message.headers.get("Retry-After")))
 
     async def open_stream(self, path: str, quiet: float) -> aiohttp.ClientResponse:
-        """Open an endless answer; silence for `quiet` seconds is an error."""
-        return await self._request("GET", path, None, JSON, self._limited(sock_read=quiet))
+        """Open an endless answer; silence for `quiet` seconds before it begins is an error."""
+        response = await self._request("GET", path, None, JSON, self._limited(sock_read=quiet))
+        if response.connection is not None and response.connection.protocol is not None:
+            response.connection.protocol.read_timeout = None  # From now on, `chunks` counts.
+        return response
 
-    async def chunks(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-        """The chunks of a stream, as they arrive."""
+    async def chunks(
+        self, response: aiohttp.ClientResponse, quiet: float
+    ) -> AsyncGenerator[bytes, None]:
+        """The chunks of a stream, as they arrive; silence for `quiet` seconds is an error."""
+        timer = SilenceTimer(response.content, quiet, asyncio.get_running_loop())
         try:
-            async for chunk in response.content.iter_any():
+            while chunk := await timer.next_chunk():
                 yield chunk
         except TRANSPORT_ERRORS as error:
             raise translated(error, self._access) from error
+        finally:
+            timer.stop()
 
     async def finish(self, response: aiohttp.ClientResponse) -> Answer:
         """Read an answer to its end, so that the connection can be used again."""
