@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 
@@ -106,6 +107,23 @@ def test_silence_is_noticed_and_healed() -> None:
                 await ear.hears("a@1", "synced", "b@11")
             assert "nothing was received" in ear.troubles[0].message
             assert api.asked[1].query["resourceVersion"] == "10"
+
+    run(main())
+
+
+def test_a_deletion_written_as_an_api_server_does_is_told_with_what_was_known() -> None:
+    def compact(kind: str, thing: Json) -> bytes:
+        return json.dumps({"type": kind, "object": thing}, separators=(",", ":")).encode() + b"\n"
+
+    async def main() -> None:
+        odd = {**pod_json("b", 12), "spec": 3}
+        changes = compact("DELETED", odd), compact("DELETED", pod_json("z", 13))
+        async with FakeApi() as api:
+            api.script(PATH, Stream((*listed(added("a"), added("b")), *changes)))
+            api.script(PATH, Stream((added("c", 14),), "hang"))
+            async with following(api) as ear:
+                await ear.hears("a@1", "b@1", "synced", "b gone (uid-b)", "c@14")
+            assert api.asked[1].query["resourceVersion"] == "13"
 
     run(main())
 

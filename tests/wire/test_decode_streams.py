@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec import Raw
 
@@ -12,7 +13,7 @@ from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.ports import Thing
-from headroom.wire.decode import decode_thing, decode_watch, thing_from
+from headroom.wire.decode import decode_deletion, decode_thing, decode_watch, thing_from
 from headroom.wire.errors import DecodeError, Unreadable
 from headroom.wire.kinds import (
     HEADROOMS,
@@ -91,6 +92,25 @@ def test_a_watch_line_gives_the_object_and_its_version() -> None:
     assert (event.type, event.version) == ("DELETED", "99")
     assert isinstance(event.thing, Pod)
     assert event.thing.key == Key("shop", "web-0")
+
+
+def test_a_deletion_needs_no_more_than_the_name() -> None:
+    odd = pod_json("odd", spec={"containers": 3}, resourceVersion="5")
+    event = decode_deletion(msgspec.json.encode({"type": "DELETED", "object": odd}))
+    assert event is not None
+    assert (event.type, event.thing, event.problem) == ("DELETED", None, None)
+    assert (event.key, event.uid, event.version) == (Key("shop", "odd"), "uid-odd", "5")
+
+
+def test_what_is_no_deletion_of_a_named_object_is_read_as_a_whole() -> None:
+    for event in (
+        {"type": "MODIFIED", "object": pod_json()},
+        {"type": "DELETED", "object": {"metadata": {}}},
+        {"type": "DELETED", "object": 3},
+        {"type": "DELETED"},
+    ):
+        assert decode_deletion(msgspec.json.encode(event)) is None
+    assert decode_deletion(b'{"type":"DELETED", "object": {') is None
 
 
 def test_a_bookmark_is_only_a_version() -> None:

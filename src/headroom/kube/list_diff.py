@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
-from headroom.core.objects import Key, Namespace, Node
+from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.quotas.quota import Quota
 from headroom.ports import Event, Lost, Seen, Thing
 
@@ -57,6 +57,10 @@ class KnownObjects:
         """Whether a page of the list is older than what was seen of this object since."""
         return key in self._changed
 
+    def has(self, key: Key) -> bool:
+        """Whether an object of this name was reported."""
+        return key in self._known
+
     def has_version(self, key: Key, uid: str, version: str) -> bool:
         """Whether this version of an object was already reported."""
         known = self._known.get(key)
@@ -93,6 +97,8 @@ def key_of(thing: Thing) -> Key:
 
 def _uid_of(thing: Thing) -> str:
     match thing:
+        case Pod():  # Most objects are pods.
+            return thing.uid
         case Hold() | Headroom() | Quota():
             return thing.parent.uid
         case Namespace():

@@ -40,6 +40,7 @@ from headroom.wire.decode import (
     DecodeThing,
     RawPage,
     WatchEvent,
+    decode_deletion,
     decode_item,
     decode_thing,
     decode_watch,
@@ -199,6 +200,9 @@ class Informer:
     def _decode(self, line: bytes) -> WatchEvent | None:
         if self._in_streamed_list and len(self._known) and self._is_known(listed_identity(line)):
             return None
+        gone = decode_deletion(line)
+        if gone is not None and gone.key is not None and self._known.has(gone.key):
+            return gone
         try:
             return decode_watch(self._scope.resource, line, self._read)
         except DecodeError as error:

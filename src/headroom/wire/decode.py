@@ -38,6 +38,7 @@ from headroom.wire.objects.resourcequotas import decode_resource_quota
 from headroom.wire.objects.workloads import decode_autoscaler, decode_slot_set, decode_workload
 from headroom.wire.safe_decode import contained
 
+DELETION = b'{"type":"DELETED",'  # Every API server writes the type first, without spaces.
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 
@@ -185,6 +186,22 @@ def decode_watch(
     except DecodeError as error:
         return _unreadable(event, error)
     return WatchEvent(event.type, thing.version, thing)
+
+
+def decode_deletion(line: bytes) -> WatchEvent | None:
+    """Read only which object a line of a watch says is deleted; None for any other line.
+
+    Whoever has seen the object needs no more, and it is a tenth of the work of reading it.
+    """
+    if not line.startswith(DELETION):
+        return None
+    try:
+        found = identity_in(_read_listed(line).object)
+    except DecodeError:
+        return None
+    if not found.name:
+        return None
+    return WatchEvent("DELETED", found.version, key=Key(found.namespace, found.name), uid=found.uid)
 
 
 def listed_identity(line: bytes) -> Identity:
