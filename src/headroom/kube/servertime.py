@@ -11,16 +11,18 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from functools import partial
 
 EVERY_S = 5.0  # It is not needed from every answer.
 HALF_A_SECOND = timedelta(milliseconds=500)  # The header has whole seconds, rounded down.
 
 
-def boot_seconds() -> float:
-    """Seconds on a monotonic clock that includes suspended time."""
-    if hasattr(time, "CLOCK_BOOTTIME"):
-        return time.clock_gettime(time.CLOCK_BOOTTIME)
-    return time.monotonic()
+boot_seconds: Callable[[], float] = (
+    partial(time.clock_gettime, time.CLOCK_BOOTTIME)
+    if hasattr(time, "CLOCK_BOOTTIME")
+    else time.monotonic
+)
+"""Seconds on a monotonic clock that includes suspended time."""
 
 
 class ServerTime:

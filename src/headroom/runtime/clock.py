@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 TOLERANCE = timedelta(seconds=2)
 
@@ -36,7 +37,7 @@ class ServerClock(WallClock):
         skewed: Callable[[timedelta], None] | None = None,
     ) -> None:
         self._told = told
-        self._wall = wall or super().now
+        self._wall = wall or partial(datetime.now, UTC)
         self._skewed = skewed
         self._offset = timedelta()
 

@@ -10,9 +10,7 @@ place, so that these may wait long but not forever.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections import deque
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 URGENT_IN_A_ROW = 8
@@ -36,20 +34,16 @@ class FairQueue:
     _urgent: Waiters = field(default_factory=dict)
     _others: Waiters = field(default_factory=dict)
 
-    @contextlib.asynccontextmanager
-    async def place(self, flow: str, urgent: bool = False) -> AsyncIterator[None]:
+    def place(self, flow: str, urgent: bool = False) -> Place:
         """Wait for a place, and keep it until the end of the block."""
-        await self._enter(flow, urgent)
-        try:
-            yield
-        finally:
-            self._leave(flow)
+        return Place(self, flow, urgent)
 
     def waiting(self, flow: str) -> int:
         """How many of a flow wait for a place."""
         return sum(len(queue.get(flow, ())) for queue in (self._urgent, self._others))
 
-    async def _enter(self, flow: str, urgent: bool) -> None:
+    async def enter(self, flow: str, urgent: bool) -> None:
+        """Wait for a place; the caller gives it back with `leave`."""
         waiters = self._urgent if urgent else self._others
         if flow not in waiters and self._may(flow, urgent):
             self._take(flow)
@@ -60,7 +54,7 @@ class FairQueue:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self._leave(flow)  # It got its place at the same moment: the next one gets it.
+                self.leave(flow)  # It got its place at the same moment: the next one gets it.
             else:
                 _drop(waiters, flow, turn)
             raise
@@ -73,7 +67,8 @@ class FairQueue:
         self._total += 1
         self._running[flow] = self._running.get(flow, 0) + 1
 
-    def _leave(self, flow: str) -> None:
+    def leave(self, flow: str) -> None:
+        """Give a place back."""
         self._total -= 1
         self._running[flow] -= 1
         if not self._running[flow]:
@@ -108,6 +103,21 @@ class FairQueue:
             turn.set_result(None)
             return True
         return False
+
+
+@dataclass(slots=True)
+class Place:
+    """A place for a block of code; a generator for each would cost more than the queue."""
+
+    queue: FairQueue
+    flow: str
+    urgent: bool
+
+    async def __aenter__(self) -> None:
+        await self.queue.enter(self.flow, self.urgent)
+
+    async def __aexit__(self, *_: object) -> None:
+        self.queue.leave(self.flow)
 
 
 def _drop(waiters: Waiters, flow: str, turn: asyncio.Future[None]) -> None:

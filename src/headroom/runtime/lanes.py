@@ -141,10 +141,13 @@ def flow_of(sequence: Sequence) -> str:
 
     A handover belongs to the namespace of its hold; its first write, the latch, is in our own.
     """
-    pods = [subject for subject in sequence.subjects if subject.topic is Topic.POD]
-    others = (subject for subject in sequence.subjects if subject.topic is not Topic.POD)
-    for subject in (*others, *reversed(pods)):
+    of_pod = ""
+    for subject in sequence.subjects:
         if subject.namespace:
-            return subject.namespace
+            if subject.topic is not Topic.POD:
+                return subject.namespace
+            of_pod = subject.namespace  # the last one
+    if of_pod:
+        return of_pod
     first = sequence.steps[0][0] if sequence.steps and sequence.steps[0] else None
     return first.about.namespace if isinstance(first, Tell) else ""
