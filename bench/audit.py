@@ -14,6 +14,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,8 @@ class Written:
     code: int
     namespace: str = ""
     name: str = ""
+    began: float = 0.0  # when the API server received it and had done it, in seconds
+    ended: float = 0.0
 
     @property
     def is_lease(self) -> bool:
@@ -103,7 +106,13 @@ def read_line(line: bytes) -> Written:
         code=event.get("responseStatus", {}).get("code", 0),
         namespace=target.get("namespace", ""),
         name=target.get("name", ""),
+        began=_seconds(event.get("requestReceivedTimestamp")),
+        ended=_seconds(event.get("stageTimestamp")),
     )
+
+
+def _seconds(time: str | None) -> float:
+    return datetime.fromisoformat(time).timestamp() if time else 0.0
 
 
 def client_name(user: str, agent: str) -> str:

@@ -4,7 +4,8 @@ On fake nodes exactly full of holds, owners come paced and in a burst through ea
 of equal priority always pending or with none ("alone"). Beside them, in the same run, the same pods
 (a) through plain kube-scheduler onto free room and (b) by native preemption of low-priority
 placeholders. The writes of the operator are counted in the API server's audit log, until it writes
-no more: statuses and events follow a handover.
+no more: statuses and events follow a handover. For owners that come paced, the log also says where
+their time goes (`breakdown`).
 
     python -m bench.handover [--owners 2000] [--nodes 200] [--rivals 20] [--pace 50]
 """
@@ -21,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bench import audit
+from bench import audit, breakdown
 from bench import rows as handed_in
 from bench.lab import (
     NAMESPACE,
@@ -65,6 +66,9 @@ class Row:
     rate: float
     cpu: dict[str, float]  # CPU milliseconds for each owner, by component
     writes: Counter[str] = field(default_factory=Counter)  # of the operator, by verb and resource
+    steps: list[breakdown.Step] = field(
+        default_factory=list
+    )  # of owners that come one after the other
 
 
 @dataclass(frozen=True)
@@ -98,19 +102,24 @@ async def arm(here: Lab, setting: Setting, pids: dict[str, int], name: str, way:
     await asyncio.sleep(SETTLE_S)
     after = cpu_seconds(pids)
     cpu = {what: (after[what] - before[what]) * 1000 / len(owners) for what in pids}
-    row = replace(measure(here, (name, way), owners, rivals, cpu), writes=await quiet(setting.log))
+    written = await quiet(setting.log)
+    row = replace(
+        measure(here, (name, way), owners, rivals, cpu),
+        writes=audit.kinds_of_writes(written, audit.OPERATOR),
+        steps=breakdown.steps_of(name, owners, written) if way == "paced" else [],
+    )
     await clean(here)
     return row
 
 
-async def quiet(log: audit.AuditLog | None) -> Counter[str]:
-    """Wait until the operator writes no more; return what it wrote since the last time."""
-    written: Counter[str] = Counter()
+async def quiet(log: audit.AuditLog | None) -> list[audit.Written]:
+    """Wait until the operator writes no more; return all writes since the last time."""
+    written: list[audit.Written] = []
     deadline = time.perf_counter() + QUIET_S
     while log is not None and time.perf_counter() < deadline:
-        new = audit.kinds_of_writes(log.new(), audit.OPERATOR)
+        new = log.new()
         written += new
-        if not new:
+        if not audit.kinds_of_writes(new, audit.OPERATOR):
             break
         await asyncio.sleep(SETTLE_S)
     return written
@@ -277,6 +286,7 @@ def main() -> None:
     print(table(rows))
     print(cpu_table({f"{row.arm:<13}{row.way:<7}": row.cpu for row in rows}))
     print(writes_table(rows))
+    print(breakdown.table({row.arm: row.steps for row in rows if row.way == "paced"}))
     handed_in.write(options.rows, page_rows(rows))
     print(f"({time.perf_counter() - began:.0f} s in all; × compares with free room, same way)")
 
