@@ -49,6 +49,7 @@ def pod_of(pod: PodObject, kept: AnnotationReader = annotations_of) -> Pod:
     status = pod.status or PodStatus()
     needs = needs_of(spec, status)
     since, message = unschedulable(status.conditions)
+    claims, own_claims = _claims(spec, metadata.name or "")
     grace = spec.termination_grace_period_seconds
     annotations = _all_annotations(metadata) if _followed(metadata, spec) else kept(metadata)
     return Pod(
@@ -74,8 +75,8 @@ def pod_of(pod: PodObject, kept: AnnotationReader = annotations_of) -> Pod:
         growth=needs.growth,
         placement=placement_of(spec),
         unjudged=_unjudged(spec),
-        claims=_claims(spec, metadata.name or ""),
-        own_claims=_own_claims(spec, metadata.name or ""),
+        claims=claims,
+        own_claims=own_claims,
         unschedulable_since=since,
         unschedulable_message=message,
         grace_seconds=_GRACE_SECONDS if grace is None else grace,
@@ -114,21 +115,20 @@ def preempted(conditions: Iterable[PodCondition] | None) -> bool:
     )
 
 
-def _claims(spec: PodSpec, name: str) -> tuple[str, ...]:
-    """The volume claims that the pod names, and those made for it alone, in its order."""
-    found = []
+def _claims(spec: PodSpec, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The volume claims that the pod names, and those made for it alone, in its order.
+
+    The second are only the claims of generic ephemeral volumes: nobody but the pod may have made
+    them.
+    """
+    found, own = [], []
     for volume in spec.volumes or ():
         if volume.persistent_volume_claim is not None:
             found.append(volume.persistent_volume_claim.claim_name or "")
         elif spelling(volume.ephemeral):
             found.append(f"{name}-{volume.name}")
-    return tuple(found)
-
-
-def _own_claims(spec: PodSpec, name: str) -> tuple[str, ...]:
-    """The claims of generic ephemeral volumes: nobody but the pod may have made them."""
-    volumes = (each for each in spec.volumes or () if each.persistent_volume_claim is None)
-    return tuple(f"{name}-{each.name}" for each in volumes if spelling(each.ephemeral))
+            own.append(found[-1])
+    return tuple(found), tuple(own)
 
 
 def _unjudged(spec: PodSpec) -> tuple[str, ...]:
