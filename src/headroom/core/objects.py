@@ -155,7 +155,8 @@ class Placement:
     """Where a pod may go: everything of its spec that speaks about nodes and neighbours.
 
     Shared between pods of one workload (the decoder interns it), and hashable, so that work done
-    for one pod of a shape serves the next. Its hash is calculated once.
+    for one pod of a shape serves the next. Its hash is calculated once, and so is whether it
+    `has_pod_terms`: most pods say nothing about their neighbours.
     """
 
     node_selector: tuple[tuple[str, str], ...] = ()
@@ -166,12 +167,16 @@ class Placement:
     tolerations: tuple[Toleration, ...] = ()
     ports: tuple[HostPort, ...] = ()
     hashed: int = field(init=False, repr=False, compare=False)
+    has_pod_terms: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         spread, ports = self.spread, self.ports
-        terms = (self.node_affinity, self.pod_affinity, self.pod_anti_affinity, spread)
+        neighbours = (self.pod_affinity, self.pod_anti_affinity)
+        terms = (self.node_affinity, neighbours, spread)
         hashed = hash((self.node_selector, terms, self.tolerations, ports))
         object.__setattr__(self, "hashed", hashed)
+        has_pod_terms = any(each.required or each.preferred for each in neighbours)
+        object.__setattr__(self, "has_pod_terms", has_pod_terms)
 
     def __hash__(self) -> int:
         return self.hashed

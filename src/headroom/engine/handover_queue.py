@@ -177,7 +177,7 @@ def short_of_places(ledger: Ledger, node: str) -> bool:
     places are free they take those, and no owner's.
     """
     state = ledger.state
-    free = state.free_places(node) - len(tuple(state.nominated_on(node)))
+    free = state.free_places(node) - len(state.nominated_on(node))
     return free < ledger.policy.places_to_spare
 
 

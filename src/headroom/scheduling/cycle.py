@@ -146,11 +146,16 @@ class Cycle:
 
     @cached_property
     def spread(self) -> Spread | None:
-        return hard_spread(self.pod, self.state, self.takes_part)
+        constrained = self.pod.placement.spread
+        return hard_spread(self.pod, self.state, self.takes_part) if constrained else None
 
     @cached_property
-    def neighbours(self) -> Neighbours:
-        return neighbours(self.pod, self.state)
+    def neighbours(self) -> Neighbours | None:
+        """The other pods that matter to this one; None if no term is about any of them."""
+        if not (self.pod.placement.has_pod_terms or self.state.terms.repelling):
+            return None
+        found = neighbours(self.pod, self.state)
+        return found if found.matter else None
 
     def takes_part(self, constraint: TopologySpread) -> Bools:
         """By row: which nodes a spread constraint counts, by its node inclusion policies."""
@@ -173,7 +178,7 @@ class Cycle:
             lacking, full = self.spread.refusals()
             reasons = ((SPREAD_LABEL, lacking), (SPREAD, full))
             stages.append(Stage(lacking | full, lambda: reasons, lambda: lacking))
-        if self.neighbours.matter:
+        if self.neighbours is not None:
             lonely, unwanted, repelled = self.neighbours.refusals()
             stages.append(_stage(AFFINITY, lonely))
             stages.append(_stage(ANTI_AFFINITY, unwanted))
@@ -200,7 +205,7 @@ class Cycle:
             return NodeVerdict(unmounted, unmounted[0] in HOPELESS)
         if self.spread is not None:
             reason = self.spread.refusal(row, supposed.added, supposed.removed.values())
-        if reason is None and self.neighbours.matter:
+        if reason is None and self.neighbours is not None:
             reason = self.neighbours.refusal(row, supposed.added, supposed.removed.values())
         return None if reason is None else NodeVerdict((reason,), reason in HOPELESS)
 

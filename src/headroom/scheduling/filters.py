@@ -144,19 +144,19 @@ def feasible_on(
     for one in state.pods_on_row(row):
         if one.key in without:
             supposed.remove(one)
-    rivals = [one for one in state.nominated_on(node_name) if one.key not in without]
-    verdict = verdict_with_nominated(turn, row, rivals, supposed)
+    nominated = [one for one in state.nominated_on(node_name) if one.key not in without]
+    verdict = verdict_with_nominated(turn, row, nominated, supposed)
     return None if verdict is None else ", ".join(verdict.reasons)
 
 
 def verdict_with_nominated(
-    turn: Cycle, row: int, nominated: Iterable[Pod], supposed: SimulatedChanges = AS_IT_IS
+    turn: Cycle, row: int, nominated: Collection[Pod], supposed: SimulatedChanges = AS_IT_IS
 ) -> NodeVerdict | None:
     """Check one node with the nominated pods that count, and then without them.
 
     The room of a nominated pod must not be taken, and its presence must not be relied on yet.
     """
-    rivals = rivals_of(turn.pod, nominated)
+    rivals = rivals_of(turn.pod, nominated) if nominated else ()
     if rivals:
         verdict = turn.verdict(row, supposed.with_also(rivals))
         if verdict is not None:

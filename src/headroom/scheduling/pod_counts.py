@@ -72,11 +72,21 @@ class PodTallies:
     _groups: dict[tuple[str, frozenset[tuple[str, str]]], _Group] = field(default_factory=dict)
     _followed: dict[Hashable, _Followed] = field(default_factory=dict)
 
-    def add(self, pod: Pod, row: int) -> None:
-        self._move(pod, row, 1)
-
-    def remove(self, pod: Pod, row: int) -> None:
-        self._move(pod, row, -1)
+    def move(self, pod: Pod, row: int, amount: int) -> None:
+        """Add (1) or subtract (-1) a pod on a row."""
+        key = (pod.rules_namespace, frozenset(pod.labels.items()))
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = _Group(pod.rules_namespace, pod.labels)
+            for followed in self._followed.values():
+                self._follow(group, followed)
+        ending = pod.deleted is not None
+        bump(group.ending if ending else group.staying, row, amount)
+        for followed in group.followers:
+            if followed.ending_too or not ending:
+                followed.tally.add(row, amount)
+        if not group.staying and not group.ending:
+            del self._groups[key]
 
     def tally(self, question: Hashable, predicate: Predicate, *, ending_too: bool) -> Tally:
         """The tally of pods that match `predicate`; `question` must identify it completely."""
@@ -94,21 +104,6 @@ class PodTallies:
         """Drop all tallies, because an input of the predicates has changed."""
         for question in list(self._followed):
             self._drop(question)
-
-    def _move(self, pod: Pod, row: int, amount: int) -> None:
-        key = (pod.rules_namespace, frozenset(pod.labels.items()))
-        group = self._groups.get(key)
-        if group is None:
-            group = self._groups[key] = _Group(pod.rules_namespace, pod.labels)
-            for followed in self._followed.values():
-                self._follow(group, followed)
-        ending = pod.deleted is not None
-        bump(group.ending if ending else group.staying, row, amount)
-        for followed in group.followers:
-            if followed.ending_too or not ending:
-                followed.tally.add(row, amount)
-        if not group.staying and not group.ending:
-            del self._groups[key]
 
     def _follow(self, group: _Group, followed: _Followed) -> None:
         if not followed.predicate(group.namespace, group.labels):
@@ -143,7 +138,7 @@ class SupposedTallies(PodTallies):
                 _count(followed, *move)
         return followed.tally
 
-    def _move(self, pod: Pod, row: int, amount: int) -> None:
+    def move(self, pod: Pod, row: int, amount: int) -> None:
         self._moved.append((pod, row, amount))
         for followed in self._followed.values():
             _count(followed, pod, row, amount)

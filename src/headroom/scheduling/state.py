@@ -7,7 +7,7 @@ become inconsistent. Adding or removing a pod costs microseconds, however large 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from headroom.core.demand.volumes import NO_STORAGE, Storage
@@ -274,7 +274,7 @@ class ClusterState:
             if row is not None and self.table.nodes[row] is not None:
                 yield row, pods.values()
 
-    def nominated_on(self, node: str) -> Iterable[Pod]:
+    def nominated_on(self, node: str) -> Collection[Pod]:
         return self._nominated_to.get(node, {}).values()
 
     def port_users(self, port: HostPort, without: Key) -> Iterable[tuple[int, str]]:
@@ -342,11 +342,9 @@ class ClusterState:
 
     def _mind(self, pod: Pod, row: int, sign: int) -> None:
         """Index the properties that other pods may have to avoid or look for."""
-        if sign > 0:
-            self.pods.add(pod, row)
-        else:
-            self.pods.remove(pod, row)
-        self.terms.move(pod, row, sign)
+        self.pods.move(pod, row, sign)
+        if pod.placement.has_pod_terms:
+            self.terms.move(pod, row, sign)
         for port in pod.placement.ports:
             users = self._ports.setdefault((port.protocol, port.port), {})
             if sign > 0:
