@@ -42,7 +42,13 @@ class Agenda:
         self._sweep_at = datetime.min.replace(tzinfo=UTC)
 
     def touch(self, subject: Subject) -> None:
-        """Look at this subject in the next plan, or when its turn comes."""
+        """Look at this subject in the next plan, or when its turn comes.
+
+        `finish` brings back what is under way, so it is not noted: in a handover each write
+        and each event would have it looked for in vain.
+        """
+        if subject in self._busy:
+            return
         if subject.namespace not in self._due:
             self._due[subject.namespace] = OrderedDict()
         topics = self._due[subject.namespace]
@@ -107,8 +113,8 @@ class Agenda:
         if not self._count:
             return ()
         found = self._all() if most is None or self._count <= most else self._in_turn(most)
-        # `finish` brings those back that are under way; in a burst they are hundreds.
-        free = tuple(subject for subject in found if subject not in self._busy)
+        # What was due when its work began is brought back by `finish`, too.
+        free = tuple([subject for subject in found if subject not in self._busy])
         for subject in free if self._not_before else ():
             if self.resting(subject, now):  # Its timer may have been an earlier one, now used up.
                 self.later(subject, self._not_before[subject])
@@ -164,7 +170,6 @@ class Agenda:
     def puts_off(self, subject: Subject, now: datetime) -> bool:
         """Whether a subject is not to be decided now; what it waits for brings it back."""
         if subject in self._busy:  # Its work began earlier in this very plan.
-            self.touch(subject)
             return True
         until = self._not_before.get(subject) if subject.topic in PAUSED else None
         return until is not None and now < until
