@@ -194,12 +194,12 @@ def usage_entries(permit: Permit | None, guardians: Iterable[Pod]) -> tuple[Entr
 
 
 def pod_entries(
-    pod: Pod, waits: bool, namespace: str, memory: PodMemory = NOTHING, reusable: bool = False
+    pod: Pod, waits: bool, namespace: str, memory: PodMemory = NOTHING
 ) -> tuple[Entry, ...]:
     """All entries of a pod.
 
     `waits` says whether it waits at one of our doors or grows in place, `namespace` is the
-    operator's own. A latch is `reusable` when it has done its work.
+    operator's own.
     """
     role, claim = pod.labels.get(ROLE_LABEL), claim_of(pod)
     found = [Entry(By.CLAIMANT, claim[0])] if claim is not None else []
@@ -207,7 +207,6 @@ def pod_entries(
         found += _guardian(pod)
     elif role == ROLE_LATCH and pod.key.namespace == namespace:
         found += _latch(pod)
-        found += [Entry(By.REUSABLE_LATCH, pod.requests)] if reusable else []
     elif role == ROLE_FENCE and is_fence(pod):
         found += (Entry(By.FENCE, pod.node), Entry(By.FENCE_FOR, pod.rules_namespace))
     elif waits:
@@ -225,7 +224,7 @@ def pod_entries(
             found.append(Entry(By.ARRIVING, pod.nominated))
         if pod.deleted is None and memory.ahead is not None:
             found += [Entry(By.RELEASED, whole) for whole in memory.ahead.wholes]
-        if claim is None and _is_pending(pod):
+        if claim is None and pod.scheduler == DEFAULT_SCHEDULER_NAME and _is_pending(pod):
             found.append(Entry(By.PENDING))
             found.append(Entry(By.BURST, burst_group(pod, memory.room_on)))
             found += [Entry(By.PREEMPTING)] if pod.nominated else []
@@ -254,14 +253,8 @@ def load_entries(pod: Pod) -> tuple[Entry, ...]:
 
 
 def _is_pending(pod: Pod) -> bool:
-    """Whether kube-scheduler has still to place a pod without a claim whose needs we can judge."""
-    return (
-        pod.deleted is None
-        and not pod.gates
-        and not pod.unjudged
-        and not pod.claims
-        and pod.scheduler == DEFAULT_SCHEDULER_NAME
-    )
+    """Whether a pod of kube-scheduler's has still to be placed, and we can judge its needs."""
+    return pod.deleted is None and not (pod.gates or pod.unjudged or pod.claims)
 
 
 def _lookups(pod: Pod) -> list[Entry]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from headroom.core.names import CLAIM_GATE, ROLE_LABEL, SCHEDULER_NAME
-from headroom.core.objects import OwnObject, Pod
+from headroom.core.names import SCHEDULER_NAME
+from headroom.core.objects import OwnObject
 from headroom.core.quotas.namespaces import NO_LIMITS, NamespaceLimits
 
 
@@ -129,21 +129,6 @@ class Policy:
     places_to_spare: int = 32
     """With fewer free places for pods on a node, each owner that comes there has a latch of its
     own: more than so many pods are not placed on one node in the time that a handover takes."""
-
-    def door(self, pod: Pod, follows: bool = False) -> int:
-        """Which of our doors an unplaced pod waits at: 1, 2, or 0 for none.
-
-        Of our own pods only a guardian that `follows` a pod to its node waits at one.
-        """
-        if pod.node or pod.deleted is not None or pod.finished:
-            return 0
-        if not self.serves(pod.key.namespace):
-            return 0
-        if ROLE_LABEL in pod.labels:
-            return 2 if follows else 0
-        if CLAIM_GATE in pod.gates:
-            return 1
-        return 2 if pod.scheduler in self.scheduler_names and not pod.gates else 0
 
     def serves(self, namespace: str) -> bool:
         """Whether objects and pods of a namespace are ours to serve; our own always are."""

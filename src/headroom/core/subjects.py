@@ -84,7 +84,8 @@ class Subject(NamedTuple):
 @lru_cache(maxsize=MOST_SUBJECTS)
 def pod_subject(key: Key, topic: Topic = Topic.POD) -> Subject:
     """The subject of a pod. Each is asked for dozens of times while its owner comes."""
-    return Subject(topic, str(key), key.namespace, key)
+    namespace, name = key
+    return Subject(topic, f"{namespace}/{name}", namespace, key)
 
 
 def hold_subject(parent: Parent, topic: Topic = Topic.HOLD) -> Subject:

@@ -184,28 +184,31 @@ class Engine:
     def _take_up(self, subject: Subject, now: datetime, planned: list[Sequence]) -> None:
         """Decide about one subject; what it had decided before it raised is done all the same."""
         decide = self._controllers.get(subject.topic)  # Of some only the writes are in order.
-        decided = self._started(decide, subject, now) if decide is not None else ()
-        if self.quarantine.attempt("decide", subject, now, planned.extend, decided):
+        if decide is None or self.quarantine.attempt(
+            "decide", subject, now, self._start, planned, decide, subject, now
+        ):
             self.quarantine.rests.pop(subject, None)
 
     def _launch(self, now: datetime, planned: list[Sequence]) -> None:
-        for node in tuple(self.ledger.parked_by.all(By.PARKED)):
+        for node in tuple(self.ledger.handovers.all(By.PARKED)):
             subject = node_subject(node)
-            launched = self._started(handover_queue.launch, self.ledger, node)
+            launch = partial(handover_queue.launch, self.ledger, node)
             if self.quarantine.postpones(subject, now):
                 continue
-            if not self.quarantine.attempt("decide", subject, now, planned.extend, launched):
+            if not self.quarantine.attempt("decide", subject, now, self._start, planned, launch):
                 handover_queue.drop(self.ledger, node, now)
 
     def _tell_contained(self, now: datetime, planned: list[Sequence]) -> None:
         """Put what was contained on the objects that it is about."""
         for contained in self.quarantine.take_untold():
-            told = self._started(self._notices.of, contained, now)
-            self.quarantine.attempt("tell", contained.subject, now, planned.extend, told)
+            tell = partial(self._notices.of, contained, now)
+            self.quarantine.attempt("tell", contained.subject, now, self._start, planned, tell)
 
     def withdraw(self, now: datetime) -> tuple[Sequence, ...]:
         """Say how to let no new pod wait for us, before we stop."""
-        return tuple(self._started(self._indexer.withdraw, now))
+        planned: list[Sequence] = []
+        self._start(planned, self._indexer.withdraw, now)
+        return tuple(planned)
 
     def let_go(self, now: datetime) -> None:
         """Let no owner at the gate wait any longer for a hold that may come."""
@@ -317,14 +320,18 @@ class Engine:
         end(self.ledger, sequence, completed)
         note_ended(self.ledger, sequence, completed)
 
-    def _started(
-        self, decide: Callable[P, Iterable[Sequence]], *args: P.args, **kwargs: P.kwargs
-    ) -> Iterator[Sequence]:
-        """What is decided, as it begins; nothing is decided before it is asked for."""
+    def _start(
+        self,
+        planned: list[Sequence],
+        decide: Callable[P, Iterable[Sequence]],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> None:
+        """Start each sequence as soon as it is decided: the next decision sees it."""
         for sequence in decide(*args, **kwargs):
             self._agenda.start(sequence.subjects)
             begin(self.ledger, sequence)
-            yield sequence
+            planned.append(sequence)
 
     def _decide_hold(self, subject: Subject, now: datetime) -> Iterable[Sequence]:
         hold = self.ledger.holds.get(subject.identity)

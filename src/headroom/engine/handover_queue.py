@@ -43,7 +43,7 @@ def park(ledger: Ledger, pod: Pod, offer: Offer) -> None:
     parent = offer.hold.parent.identity
     ledger.parked[pod.key] = pod, offer
     where = Entry(By.PARKED, offer.node), Entry(By.RESERVED, parent)
-    ledger.parked_by.put(pod.key, where)
+    ledger.handovers.put(pod.key, where)
     if offer.hold.allocate_once:
         ledger.open.take(parent)
     elif (left := left_beside(ledger, offer.hold)) is not None:
@@ -85,12 +85,12 @@ def drop(ledger: Ledger, node: str, now: datetime) -> None:
 
 def parked(ledger: Ledger, by: By, value: str) -> tuple[Claim, ...]:
     """The claims that wait for a node, or to be handed a hold, in the order in which they came."""
-    return tuple([ledger.parked[key] for key in ledger.parked_by.of(by, value)])
+    return tuple([ledger.parked[key] for key in ledger.handovers.of(by, value)])
 
 
 def unpark(ledger: Ledger, key: Key, now: datetime) -> None:
     """Let go of the claim of a pod, which cannot be started; it is decided anew later."""
-    ledger.parked_by.put(key)
+    ledger.handovers.put(key)
     _, offer = ledger.parked.pop(key)
     ledger.state.unexpect(key)
     ledger.agenda.touch(hold_subject(offer.hold.parent))
@@ -134,7 +134,7 @@ def _begin(
     sequence = _handover(ledger, node, claims, group[0].door, scarce) if claims else None
     for each in group:
         (pod, offer), owner = each.claim, each.owner
-        ledger.parked_by.put(pod.key)
+        ledger.handovers.put(pod.key)
         del ledger.parked[pod.key]
         if owner is not None and each.stands:
             if owner is not pod:
@@ -154,7 +154,7 @@ def _handover(ledger: Ledger, node: str, claims: list[Claim], door: int, scarce:
     """What is to be written for owners that go to a node together."""
     namespace = ledger.policy.namespace
     if door == 2:
-        spares = partial(ledger.having, By.REUSABLE_LATCH)
+        spares = partial(_spares, ledger)
         sequence = through_latch(claims, namespace, scarce, spares)
         for latch in sequence.actions:
             if isinstance(latch, MoveLatch):
@@ -168,6 +168,11 @@ def _handover(ledger: Ledger, node: str, claims: list[Claim], door: int, scarce:
     waiting = rivals_on(ledger, node, min(pod.priority for pod, _ in claims), leaving)
     waiting += standing_claims(ledger, node)  # They are made again after the handover.
     return through_gate(claims, namespace, waiting)
+
+
+def _spares(ledger: Ledger, size: Resources) -> Iterator[Pod]:
+    """Latches of a size that have done their work."""
+    return (ledger.pods[key] for key in ledger.handovers.of(By.REUSABLE_LATCH, size))
 
 
 def short_of_places(ledger: Ledger, node: str) -> bool:

@@ -18,7 +18,7 @@ from headroom.core.doors.latched import (
 from headroom.core.fast_replace import replace
 from headroom.core.fences import stands_for_fence
 from headroom.core.holds import Hold
-from headroom.core.index_entries import By
+from headroom.core.index_entries import By, Entry
 from headroom.core.latches import LatchClaim, OpenClaim, claims_on, parents_on
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence
@@ -27,7 +27,6 @@ from headroom.core.subjects import ANY_ROOM, Topic, hold_subject, node_changed, 
 from headroom.engine.evictions import victims_under
 from headroom.engine.freeze import labels_around, stands_for_hold, unfit_on
 from headroom.engine.ledger import Ledger
-from headroom.engine.observation.pods import file_pod
 from headroom.engine.volumes import prepare
 
 
@@ -60,7 +59,8 @@ def remember(ledger: Ledger, latch: Pod, memory: LatchMemory) -> None:
     before = ledger.latch_memory[latch.uid]
     ledger.latch_memory[latch.uid] = memory
     if before.reusable != memory.reusable:
-        file_pod(ledger, latch)
+        spare = Entry(By.REUSABLE_LATCH, latch.requests)
+        ledger.handovers.put(latch.key, (spare,) if memory.reusable else ())
     if memory.given_up and not before.given_up:
         for hold in _holds_of(ledger, latch):
             ledger.agenda.touch(hold_subject(hold.parent))

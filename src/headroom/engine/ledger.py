@@ -23,7 +23,7 @@ from headroom.core.hold_state.memory import NOTHING, HoldMemory
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.latches import LatchClaim, claims_on, kept_for
-from headroom.core.names import ROLE_LABEL
+from headroom.core.names import CLAIM_GATE, ROLE_LABEL
 from headroom.core.node.fence_decision import FenceMemory
 from headroom.core.objects import Key, Namespace, Node, Pod
 from headroom.core.owners import hold_keys, reach
@@ -93,7 +93,8 @@ class Ledger:
         self.began = False  # We may act: all that there was has been seen.
         self.lost: list[Hold] = []  # holds that are gone, for others to forget
         self.parked: dict[Key, Claim] = {}  # handovers that are about to start, by owner
-        self.parked_by: Index[Key] = Index()  # the same, by node and by hold
+        # The same, by node and by hold, and latches that may serve a next handover, by size.
+        self.handovers: Index[Key] = Index()
         self.paces: dict[Subject, Pace] = {}  # see `guardian_pace`
         self.turns: Index[Subject] = Index()  # of holds, by their paces
 
@@ -128,7 +129,7 @@ class Ledger:
         `owners` are those with a claim on the hold, where they are known.
         """
         parent = hold.parent.identity
-        if self.parked_by.of(By.RESERVED, parent):
+        if self.handovers.of(By.RESERVED, parent):
             return True
         if self.awaited(hold, owners):
             return True
@@ -273,11 +274,20 @@ class Ledger:
         self.gone_nodes.update({node: None for node in named if node and node not in self.nodes})
 
     def door(self, pod: Pod) -> int:
-        """Which of our doors an unplaced pod waits at: 1, 2, or 0 for none."""
-        ours = ROLE_LABEL in pod.labels and not pod.node
-        hold = self.holds.get(kept_for(pod)) if ours else None
-        moves_in = hold is not None and bool(hold.next_to) and keeps(hold, pod)
-        return self.policy.door(pod, moves_in)
+        """Which of our doors an unplaced pod waits at: 1, 2, or 0 for none.
+
+        Of our own pods only a guardian that follows a pod to its node waits at one.
+        """
+        if pod.node or pod.deleted is not None or pod.finished:
+            return 0
+        if not self.policy.serves(pod.key.namespace):
+            return 0
+        if ROLE_LABEL in pod.labels:
+            hold = self.holds.get(kept_for(pod))
+            return 2 if hold is not None and hold.next_to and keeps(hold, pod) else 0
+        if CLAIM_GATE in pod.gates:
+            return 1
+        return 2 if pod.scheduler in self.policy.scheduler_names and not pod.gates else 0
 
     def touch_hold(self, parent: str, guardian: bool = False) -> None:
         """Look at a hold, if it is there; one that is over only for the sake of a guardian."""

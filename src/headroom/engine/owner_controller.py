@@ -146,7 +146,7 @@ def _displacement(ledger: Ledger, pod: Pod) -> Offer | None:
 
 def _is_moving(ledger: Ledger, hold: Hold) -> bool:
     """Whether a hold is being written, or an owner is about to get it."""
-    reserved = ledger.parked_by.of(By.RESERVED, hold.parent.identity)
+    reserved = ledger.handovers.of(By.RESERVED, hold.parent.identity)
     return bool(reserved) or ledger.agenda.busy(hold_subject(hold.parent))
 
 

@@ -45,7 +45,7 @@ def waits_since(ledger: Ledger, moment: datetime) -> None:
 def stage(ledger: Ledger, pod: Pod) -> OwnerStage:
     """How far an owner is on its way."""
     stands = claim_of(pod) is not None and hold_used_by(ledger, pod) is not None
-    named = bool(ledger.index.of(By.LATCH_OF_OWNER, pod.key)) and latched(ledger, pod)
+    named = pod.key in ledger.index.all(By.LATCH_OF_OWNER) and latched(ledger, pod)
     return stage_of(pod, ledger.door(pod), stands, pod.key in ledger.parked, named)
 
 

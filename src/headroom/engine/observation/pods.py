@@ -25,7 +25,6 @@ from headroom.core.names import (
     ROLE_LATCH,
 )
 from headroom.core.objects import Key, Pod
-from headroom.core.pod_memory import NOTHING
 from headroom.core.subjects import (
     ANY_ROOM,
     BURST,
@@ -60,7 +59,8 @@ def see_pod(ledger: Ledger, pod: Pod, now: datetime) -> bool:
         return True
     if known.claims and ledger.door(known):
         known = with_volumes(known, ledger.storage)
-    old, before = ledger.pods.get(key), ledger.index.entries(key)
+    old = ledger.pods.get(key)
+    before = ledger.index.entries(key) if old is not None else ()
     same = old is not None and not _differs(old, known)
     waited = bool(before) and key in ledger.waiting
     if same and role is None and not (waited and known.node):  # What it waits for stays.
@@ -75,13 +75,13 @@ def see_pod(ledger: Ledger, pod: Pod, now: datetime) -> bool:
         if old.uid != known.uid:
             ledger.pod_memory.pop(old.uid, None)
     ledger.pods[key] = known
-    _count(ledger, old, known)
+    counts_on, counted_on = known.counts_on, old.counts_on if old is not None else ""
+    if old is not None or counts_on:
+        _count(ledger, old, known)
     entries = file_pod(ledger, known)
-    named = key in ledger.index.all(By.LATCH_OF_OWNER)
-    ours = bool(entries or before) or named or role is not None
+    ours = bool(entries or before) or key in ledger.index.all(By.LATCH_OF_OWNER) or role is not None
     if ours:
         _remember(ledger, known, now)
-    counts_on, counted_on = known.counts_on, old.counts_on if old is not None else ""
     if not same or (role == ROLE_LATCH and key in ledger.latches):
         if ours:
             _touch(ledger, known)
@@ -113,6 +113,7 @@ def lose_pod(ledger: Ledger, key: Key, uid: str) -> None:
     del ledger.pods[key]
     if ROLE_LABEL in old.labels:
         ledger.assumptions.ended(old.uid)
+        ledger.handovers.put(key)
     _touch(ledger, old)
     for latch in ledger.having(By.LATCH_OF_OWNER, key):  # What it was to get is held again.
         for parent in parents_on(latch):
@@ -160,6 +161,7 @@ def _leave(ledger: Ledger, old: Pod, waited: bool) -> None:
     memory = ledger.latch_memory[old.uid]
     if memory.reusable or memory.dismissed:
         ledger.latch_memory[old.uid] = replace(memory, reusable=False, dismissed=False)
+        ledger.handovers.put(old.key)
     if waited:
         ledger.agenda.stop_waiting(pod_subject(old.key), ANY_ROOM)
 
@@ -179,7 +181,7 @@ def _touch(ledger: Ledger, pod: Pod) -> None:
         ledger.touch_hold(claim[0])
     if role is not None or claim is not None or pod.key in waiting:
         agenda.touch(pod_subject(pod.key))
-    for latch in ledger.index.of(By.LATCH_OF_OWNER, pod.key):
+    for latch in ledger.index.all(By.LATCH_OF_OWNER).get(pod.key, ()):
         agenda.touch(pod_subject(latch))
 
 
@@ -189,9 +191,8 @@ def file_pod(ledger: Ledger, pod: Pod, gone: bool = False) -> tuple[Entry, ...]:
     entries: tuple[Entry, ...] = ()
     if not gone:
         waits = role != ROLE_GUARDIAN and bool(pod.growth or (not pod.node and ledger.door(pod)))
-        reusable = role == ROLE_LATCH and ledger.latch_memory[pod.uid].reusable
-        memory = ledger.pod_memory.get(pod.uid, NOTHING)
-        entries = pod_entries(pod, waits, ledger.policy.namespace, memory, reusable)
+        memory = ledger.pod_memory[pod.uid]
+        entries = pod_entries(pod, waits, ledger.policy.namespace, memory)
     lost, got = ledger.index.put(pod.key, entries)
     if ledger.slots.headrooms:
         note_load(ledger, pod, gone)
