@@ -14,7 +14,7 @@ from datetime import datetime
 
 from headroom.core.names import CLAIM_GATE, DEFAULT_SCHEDULER_NAME, ROLE_LABEL
 from headroom.core.objects import Pod
-from headroom.core.owners import asking_key, carried_keys
+from headroom.core.owners import asking_key, pod_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class ClaimIndex:
         """Whether an owner rule of the namespace may mean this pod."""
         if self.priority is not None and pod.priority >= self.priority:
             return True
-        return any(key in self.keys for key in carried_keys(pod))
+        return any(key in self.keys for key in pod_keys(pod, asked=False))
 
 
 def claim_refusal(pod: Pod, index: ClaimIndex | None, at: datetime | None) -> str | None:

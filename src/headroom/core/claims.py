@@ -18,7 +18,7 @@ from headroom.core.names import (
     CLAIMED_SLOT_ANNOTATION,
     CLAIMED_UID_ANNOTATION,
 )
-from headroom.core.objects import NO_LABELS, Parent, Pod, identity
+from headroom.core.objects import NO_LABELS, NO_WISH, Parent, Pod, identity
 from headroom.core.owners import owner_refusal
 from headroom.core.plan import earliest
 from headroom.core.policy import Policy
@@ -152,6 +152,8 @@ def standing_refusal(
         not_owner = owner_refusal(hold, pod, policy.across_namespaces)
         if not_owner is not None:
             return Refused(hold.parent, not_owner, owner=False)
+        if pod.wish is NO_WISH and not (hold.unschedulable or hold.taints):
+            return None  # Most pods wish for nothing, and most holds are open to all.
         unwanted = affinity_refusal(pod, hold, around)
         return Refused(hold.parent, unwanted) if unwanted is not None else None
     return Refused(hold.parent, reason)

@@ -209,7 +209,7 @@ def latch_before(pod: Pod, offer: Offer, latches: str) -> Sequence:
 def latch_free_room(pod: Pod, node: str, latches: str) -> Sequence:
     """Stand a latch on free room for a pod of ours that matches no hold."""
     parent = Parent("v1", "Pod", pod.key.namespace, pod.key.name, pod.uid)
-    claim = ((f"{pod.key}/{pod.uid}", ""),)
+    claim = ((f"{pod.key.namespace}/{pod.key.name}/{pod.uid}", ""),)
     latch = _latch(latches, parent, node, pod.requests, (pod.uid,), claim)
     subjects = (pod_subject(pod.key), pod_subject(latch.key))
     return Sequence(Work.PLACE, subjects, ((latch,), (Nominate(latch.key, "", node),)))
@@ -268,7 +268,7 @@ def _latch_of(claims: Seq[Claim], size: Resources, latches: str, *also: str) -> 
     for pod, offer in claims:
         parent, how = offer.hold.parent, f" {PREEMPTS}" if offer.preempts else ""
         hold = f"{parent} {parent.uid}{how}" if offer.claims else ""
-        lines.append((f"{pod.key}/{pod.uid}", hold))
+        lines.append((f"{pod.key.namespace}/{pod.key.name}/{pod.uid}", hold))
     first, whom = claims[0][1], [pod.uid for pod, _ in claims]
     return _latch(latches, first.hold.parent, first.node, size, (*whom, *also), tuple(lines))
 

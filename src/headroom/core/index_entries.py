@@ -203,31 +203,31 @@ def pod_entries(
     """
     role, claim = pod.labels.get(ROLE_LABEL), claim_of(pod)
     found = [Entry(By.CLAIMANT, claim[0])] if claim is not None else []
+    comes = waits
     if role == ROLE_GUARDIAN:
         found += _guardian(pod)
+        comes = not pod.node and bool(pod.placement.pod_affinity.required)  # It may follow a pod.
     elif role == ROLE_LATCH and pod.key.namespace == namespace:
         found += _latch(pod)
     elif role == ROLE_FENCE and is_fence(pod):
         found += (Entry(By.FENCE, pod.node), Entry(By.FENCE_FOR, pod.rules_namespace))
     elif waits:
         found.append(Entry(By.WAITING, pod.key))
-        found += _lookups(pod)
         for name in pod.claims:
             found.append(Entry(By.VOLUME_CLAIM, Key(pod.key.namespace, name)))
+    if comes:
+        places = (EVERYWHERE, pod.key.namespace)
+        found += [Entry(By.OWNER, (place, key)) for key in pod_keys(pod) for place in places]
     for gate in pod.gates:
         found.append(Entry(By.GATE, gate))
     if pod.uid and pod.uid in pod.labels.values():
         labels = pod.labels.items()
         found += [Entry(By.OWNER_LABEL, label) for label, uid in labels if uid == pod.uid]
     if role is None and not pod.node and not pod.finished:
-        if claim is not None and pod.nominated and pod.scheduler == DEFAULT_SCHEDULER_NAME:
-            found.append(Entry(By.ARRIVING, pod.nominated))
         if pod.deleted is None and memory.ahead is not None:
             found += [Entry(By.RELEASED, whole) for whole in memory.ahead.wholes]
-        if claim is None and pod.scheduler == DEFAULT_SCHEDULER_NAME and _is_pending(pod):
-            found.append(Entry(By.PENDING))
-            found.append(Entry(By.BURST, burst_group(pod, memory.room_on)))
-            found += [Entry(By.PREEMPTING)] if pod.nominated else []
+        if pod.scheduler == DEFAULT_SCHEDULER_NAME:
+            found += _unplaced(pod, claim is not None, memory.room_on)
     if pod.unschedulable_since is not None and is_rival(pod):
         found.append(Entry(By.RIVAL, rival_kind(pod)))
     if memory.given_up:
@@ -252,21 +252,19 @@ def load_entries(pod: Pod) -> tuple[Entry, ...]:
     return (taken, used, Entry(By.UNPLACED, pod.requests)) if asks else (taken, used)
 
 
-def _is_pending(pod: Pod) -> bool:
-    """Whether a pod of kube-scheduler's has still to be placed, and we can judge its needs."""
-    return pod.deleted is None and not (pod.gates or pod.unjudged or pod.claims)
-
-
-def _lookups(pod: Pod) -> list[Entry]:
-    places = (EVERYWHERE, pod.key.namespace)
-    return [Entry(By.OWNER, (place, key)) for key in pod_keys(pod) for place in places]
+def _unplaced(pod: Pod, claims: bool, room: str) -> list[Entry]:
+    """A pod that kube-scheduler has still to place; without a claim if we can judge its needs."""
+    if claims:
+        return [Entry(By.ARRIVING, pod.nominated)] if pod.nominated else []
+    if pod.deleted is not None or pod.gates or pod.unjudged or pod.claims:
+        return []
+    found = [Entry(By.PENDING), Entry(By.BURST, burst_group(pod, room))]
+    return [*found, Entry(By.PREEMPTING)] if pod.nominated else found
 
 
 def _guardian(pod: Pod) -> Iterator[Entry]:
     parent = kept_for(pod)
     yield Entry(By.GUARDIAN, parent)
-    if not pod.node and pod.placement.pod_affinity.required:  # It may follow a pod to its node.
-        yield from _lookups(pod)
     if pod.finished:
         return
     if not pod.node and not pod.gates and pod.deleted is None:

@@ -241,13 +241,8 @@ def lowest_priority(keys: Collection[str]) -> int | None:
     return min(found, default=None)
 
 
-def pod_keys(pod: Pod) -> tuple[str, ...]:
-    """Every index key that this pod carries."""
-    return (*carried_keys(pod), *pod.requested)
-
-
-def carried_keys(pod: Pod) -> tuple[str, ...]:
-    """The index keys that a pod carries whether or not it asks for anything."""
+def pod_keys(pod: Pod, asked: bool = True) -> tuple[str, ...]:
+    """Every index key that this pod carries; those by which it asks for a hold only if `asked`."""
     labels = pod.labels.items()
     return (
         ANY_POD,
@@ -255,4 +250,5 @@ def carried_keys(pod: Pod) -> tuple[str, ...]:
         *[f"controller:{owner.name}" for owner in pod.owners],
         *[f"label:{key}={value}" for key, value in labels],
         *[f"exists:{key}" for key, _ in labels],
+        *(pod.requested if asked else ()),
     )

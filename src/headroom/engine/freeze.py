@@ -108,15 +108,15 @@ def stands_for_hold(ledger: Ledger, latch: Pod) -> bool:
 
 def unfit(ledger: Ledger, pod: Pod, node: str, without: frozenset[Key]) -> str | None:
     """Say why the pod would not fit, or None when it would; our own fences let our own by."""
-    if node not in ledger.nodes:
-        return f"there is no node {node}"
-    fences = ledger.index.of(By.FENCE, node)
-    return feasible_on(pod, node, ledger.state, without | frozenset(fences))
+    return unfit_on(ledger, node)(pod, without)
 
 
 def unfit_on(ledger: Ledger, node: str) -> Unfit:
-    """The same question about one node."""
-    return lambda pod, without: unfit(ledger, pod, node, without)
+    """The same question about one node, which may be asked about several pods."""
+    if node not in ledger.nodes:
+        return lambda pod, without: f"there is no node {node}"
+    fences = frozenset(ledger.index.of(By.FENCE, node))
+    return lambda pod, without: feasible_on(pod, node, ledger.state, without | fences)
 
 
 def labels_around(ledger: Ledger, node: str) -> Mapping[str, str]:

@@ -49,8 +49,11 @@ def decide(view: CarriedClaim, policy: Policy, now: datetime) -> GateDecision:
     if hold is None or view.stage is OwnerStage.STRAY:
         return _stray(hold, pod, policy, now)
     if view.stage is OwnerStage.BOUND:
+        decision = _bound(hold, view, now)
+        if view.memory.nominated_since is None:
+            return decision
         memory = replace(view.memory, nominated_since=None)
-        return replace(_bound(hold, view, now), memories={pod.uid: memory})
+        return replace(decision, memories={pod.uid: memory})
     if pod.scheduler in policy.scheduler_names:
         return GateDecision()
     return _let_in(hold, view, policy, now)

@@ -32,7 +32,7 @@ from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By, Entry
 from headroom.core.objects import Condition, Key, Namespace, Parent, Pod
-from headroom.core.owners import EVERYWHERE, carried_keys
+from headroom.core.owners import EVERYWHERE, pod_keys
 from headroom.core.plan import Sequence, telling
 from headroom.core.subjects import Subject, Topic, headroom_subject, hold_subject
 from headroom.engine.indexes import Index, drop
@@ -208,7 +208,7 @@ def _bear_witness(ledger: Ledger, pod: Pod) -> None:
     through = doors.entered.all(By.CONTROLLER)
     if any(owner.uid in through for owner in pod.owners):
         return
-    keys = carried_keys(pod)
+    keys = pod_keys(pod, asked=False)
     found = {whole: None for at in places for key in keys for whole in wanted.get((at, key), ())}
     for whole in found:
         if is_for(doors.wishes[whole], pod, ledger.policy.across_namespaces):
