@@ -8,10 +8,10 @@ prefix of it, a restarted operator can continue.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from headroom.core.fast_replace import dataclass
 from headroom.core.headrooms.headrooms import HeadroomStatus
 from headroom.core.headrooms.node_overhead import Overhead
 from headroom.core.headrooms.slot_values import SlotObjects

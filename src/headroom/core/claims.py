@@ -8,9 +8,9 @@ that `headroom explain` can always answer. `allocation` says what a hold's polic
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
+from headroom.core.fast_replace import dataclass
 from headroom.core.hold_order import affinity_refusal
 from headroom.core.holds import Hold, OwnerUse
 from headroom.core.names import (

@@ -1,8 +1,12 @@
-"""`replace` of dataclasses, three times as fast, for the values that an owner causes by the dozen.
+"""`dataclass` and `replace`, many times as fast, for the values that an owner causes by the dozen.
 
-`dataclasses.replace` reads field by field and calls the constructor, which for a frozen class sets
-field by field again: 30 µs for a pod. This one copies the slots, where a class has nothing else.
-For a type checker both are the same function.
+The constructor of a frozen dataclass sets each field through `object.__setattr__`: 3.9 µs for a
+pod. That of a `dataclass` of this module does not check assignments and takes 0.5 µs: `mypy
+--strict` finds what the check would find, because for a type checker both are those of the library.
+
+`dataclasses.replace` reads field by field and calls the constructor by name. This one copies the
+slots, where a class has nothing else: by one call of the constructor where that is fast, 0.9 µs for
+a pod, otherwise one by one, 2.5 µs.
 """
 
 from __future__ import annotations
@@ -10,14 +14,28 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-__all__ = ["replace"]
+__all__ = ["dataclass", "replace"]
+
+_T = TypeVar("_T")
+
+
+def _dataclass(*, frozen: bool = False, slots: bool) -> Callable[[type[_T]], type[_T]]:
+    """A dataclass that compares and hashes by value, and is frozen for the type checker alone."""
+
+    def decorated(cls: type[_T]) -> type[_T]:
+        hashed = frozen and cls.__dict__.get("__hash__") is None
+        made = dataclasses.dataclass(slots=slots, unsafe_hash=hashed)(cls)
+        made.__dict__["__dataclass_params__"].frozen = frozen  # Who copies a state may share it.
+        return made
+
+    return decorated
 
 
 class _Slots(NamedTuple):
     values: Callable[[Any], tuple[Any, ...]]
-    setters: tuple[Callable[[Any, Any], None], ...]
+    setters: tuple[Callable[[Any, Any], None], ...]  # none where the constructor is faster
     setter_of: dict[str, Callable[[Any, Any], None]]
 
 
@@ -28,11 +46,13 @@ def _slots_of(cls: type) -> _Slots | None:
     """How the slots of a class are read and written; None if a value is more than its slots."""
     fields = dataclasses.fields(cls)
     names = tuple(field.name for field in fields)
-    plain = all(field.init for field in fields) and not hasattr(cls, "__post_init__")
+    in_order = all(field.init and not field.kw_only for field in fields)
+    plain = in_order and not hasattr(cls, "__post_init__")
     if len(names) < 2 or not plain or tuple(cls.__dict__.get("__slots__", ())) != names:
         return None
     setter_of = {name: cls.__dict__[name].__set__ for name in names}
-    return _Slots(attrgetter(*names), tuple(setter_of.values()), setter_of)
+    slow = "__setattr__" in cls.__dict__  # The constructor calls it for each field.
+    return _Slots(attrgetter(*names), tuple(setter_of.values()) if slow else (), setter_of)
 
 
 def _replace(value: Any, /, **changes: Any) -> Any:
@@ -43,9 +63,12 @@ def _replace(value: Any, /, **changes: Any) -> Any:
     slots = _known[cls]
     if slots is None:
         return dataclasses.replace(value, **changes)
-    new = object.__new__(cls)
-    for put, each in zip(slots.setters, slots.values(value), strict=True):
-        put(new, each)
+    if slots.setters:
+        new = object.__new__(cls)
+        for put, each in zip(slots.setters, slots.values(value), strict=True):
+            put(new, each)
+    else:
+        new = cls(*slots.values(value))
     for name in changes:
         if name not in slots.setter_of:
             return dataclasses.replace(value, **changes)  # It says what is wrong.
@@ -54,6 +77,6 @@ def _replace(value: Any, /, **changes: Any) -> Any:
 
 
 if TYPE_CHECKING:
-    from dataclasses import replace
+    from dataclasses import dataclass, replace
 else:
-    replace = _replace
+    dataclass, replace = _dataclass, _replace

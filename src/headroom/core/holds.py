@@ -8,10 +8,11 @@ written: such a hold promises nothing and says so.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from headroom.core.fast_replace import dataclass
 from headroom.core.headrooms.slot_values import Chronicle, Membership, Tenure
 from headroom.core.objects import (
     Condition,

@@ -6,11 +6,11 @@ The claims of a latch say which pod gets which hold; an empty hold means free ro
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
 from headroom.core.actions import Bind, DeletePod, EndPod, MarkPreempted, MoveLatch
+from headroom.core.fast_replace import dataclass
 from headroom.core.holds import Hold
 from headroom.core.names import (
     CLAIMS_ANNOTATION,

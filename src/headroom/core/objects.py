@@ -8,11 +8,12 @@ requests, not its containers). `wire` creates them from JSON; nothing in core kn
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple
 
+from headroom.core.fast_replace import dataclass
 from headroom.core.resources import EMPTY, Resources
 
 NO_LABELS: Mapping[str, str] = MappingProxyType({})

@@ -8,12 +8,13 @@ While a sequence runs, its subjects are left alone by every other decision.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import Enum
 from itertools import chain
 
 from headroom.core.actions import Action, MarkUnschedulable, Tell
+from headroom.core.fast_replace import dataclass
 from headroom.core.subjects import Subject
 
 Step = tuple[Action, ...]

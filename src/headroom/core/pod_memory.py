@@ -6,9 +6,9 @@ it with the pod.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
+from headroom.core.fast_replace import dataclass
 from headroom.core.waits.owners_first import Ahead
 
 

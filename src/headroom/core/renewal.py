@@ -8,11 +8,11 @@ room is never free in between. If both do not fit, the old one is replaced under
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from headroom.core.allocation import is_short
 from headroom.core.derived_names import guardian_names, shape_of
+from headroom.core.fast_replace import dataclass
 from headroom.core.holds import Hold
 from headroom.core.names import SHAPE_ANNOTATION
 from headroom.core.objects import Pod

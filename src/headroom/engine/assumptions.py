@@ -9,10 +9,10 @@ is seen counts, whatever we believed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 
-from headroom.core.fast_replace import replace
+from headroom.core.fast_replace import dataclass, replace
 from headroom.core.names import (
     CLAIMED_ANNOTATION,
     CLAIMED_SLOT_ANNOTATION,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from headroom.core.fast_replace import replace
+from headroom.core.fast_replace import dataclass, replace
 from headroom.core.hold_state.memory import HoldMemory
 from headroom.core.holds import Hold
 from headroom.core.index_entries import hold_entries

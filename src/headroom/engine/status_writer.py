@@ -19,13 +19,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Any
 
 from headroom.core import actions
 from headroom.core.conditions import ready_in
-from headroom.core.fast_replace import replace
+from headroom.core.fast_replace import dataclass, replace
 from headroom.core.headrooms.events import tellings as headroom_tellings
 from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus
 from headroom.core.holds import Hold, HoldStatus

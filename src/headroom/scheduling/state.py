@@ -8,9 +8,10 @@ become inconsistent. Adding or removing a pod costs microseconds, however large 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from headroom.core.demand.volumes import NO_STORAGE, Storage
+from headroom.core.fast_replace import dataclass
 from headroom.core.objects import (
     NO_LABELS,
     HostPort,

@@ -9,12 +9,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from headroom.core.actions import Disclaim
 from headroom.core.doors.claim_decision import GateDecision, OwnerStage, disclaim
-from headroom.core.fast_replace import replace
+from headroom.core.fast_replace import dataclass, replace
 from headroom.core.handover import ungate
 from headroom.core.holds import Hold
 from headroom.core.names import CLAIM_GATE

@@ -7,12 +7,12 @@ so holds and nodes are frozen one by one, as they are asked.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
 from headroom.core.claims import Offer, Refused, Search, standing_refusal
 from headroom.core.doors.offers import HANDED_OVER, HoldAsked, answer, not_open
+from headroom.core.fast_replace import dataclass
 from headroom.core.holds import Hold
 from headroom.core.node.view import HoldRoom
 from headroom.core.objects import Pod

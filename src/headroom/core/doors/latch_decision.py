@@ -9,10 +9,9 @@ decides the same.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 
-from headroom.core.fast_replace import replace
+from headroom.core.fast_replace import dataclass, replace
 from headroom.core.hold_lifecycle import is_leaving
 from headroom.core.holds import Hold
 from headroom.core.latches import (

@@ -8,9 +8,9 @@ with one latch or one round of writes for all, so a burst costs less per owner, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 
+from headroom.core.fast_replace import dataclass
 from headroom.core.handover import Claim, is_quick
 from headroom.core.objects import Pod
 from headroom.core.policy import Policy

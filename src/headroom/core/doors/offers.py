@@ -7,12 +7,11 @@ the node, or with one of the next.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from headroom.core.allocation import keeps_rest, kept_beside, policy_refusal, to_keep
 from headroom.core.claims import Offer, Refused, standing_refusal
-from headroom.core.fast_replace import replace
+from headroom.core.fast_replace import dataclass, replace
 from headroom.core.holds import Hold
 from headroom.core.node.kept_room import goes_without_place, returned_on
 from headroom.core.node.view import HoldRoom, NodeView

@@ -20,14 +20,13 @@ an owner waits for, so nothing here changes anything.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 
 from headroom.core.claims import Offer, Search
 from headroom.core.demand.volume_constraints import names_unknown, volume_refusal
 from headroom.core.demand.volumes import NO_STORAGE, Storage
 from headroom.core.doors.claim_decision import OwnerStage
-from headroom.core.fast_replace import replace
+from headroom.core.fast_replace import dataclass, replace
 from headroom.core.names import CLAIM_GATE, WAIT_ANNOTATION
 from headroom.core.objects import Parent, Pod
 from headroom.core.plan import earliest

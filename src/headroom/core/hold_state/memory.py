@@ -16,11 +16,10 @@ ends when the hold has its room.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from headroom.core.fast_replace import replace
+from headroom.core.fast_replace import dataclass, replace
 from headroom.core.holds import HoldStatus
 from headroom.core.objects import Pod
 from headroom.core.quotas.refusals import LIMIT_REACHED

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from headroom.core.eviction.preallocation import Succession
 from headroom.core.eviction.reclaim import Reclaim
+from headroom.core.fast_replace import dataclass
 from headroom.core.hold_state.memory import NOTHING, HoldMemory
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.node.kept_room import NOTHING_KEPT, KeptRoom

@@ -9,12 +9,11 @@ much of the free room they must leave.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import reduce
 
 from headroom.core.allocation import keeps_rest, to_keep
-from headroom.core.fast_replace import replace
+from headroom.core.fast_replace import dataclass, replace
 from headroom.core.fences import returns
 from headroom.core.latches import claims_on, users_on
 from headroom.core.node.view import HoldRoom, NodeView

@@ -7,12 +7,13 @@ writes in progress. `core.node.kept_room` has the functions that read it. They c
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
 from headroom.core.allocation import keeps_rest, to_keep
+from headroom.core.fast_replace import dataclass
 from headroom.core.holds import Hold
 from headroom.core.latches import LatchClaim, claims_on, users_on
 from headroom.core.objects import Key, Pod

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from headroom.core.fast_replace import replace
+from headroom.core.fast_replace import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ParamSpec, TypeVar
 
+from headroom.core.fast_replace import dataclass
 from headroom.core.subjects import Subject
 from headroom.core.waits.backoff import backoff
 from headroom.engine.agenda import Agenda

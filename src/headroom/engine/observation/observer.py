@@ -8,7 +8,6 @@ others: see `error_isolation`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +15,7 @@ from headroom.core.demand.resource_quotas import ResourceQuota
 from headroom.core.demand.volumes import NodeDrivers, StorageClass, Stored, Volume, VolumeClaim
 from headroom.core.eviction.budgets import Budget
 from headroom.core.eviction.preallocation import permitted
-from headroom.core.fast_replace import replace
+from headroom.core.fast_replace import dataclass, replace
 from headroom.core.headrooms.announced_pods import PodAutoscaler
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import Headroom, Workload
