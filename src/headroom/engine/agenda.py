@@ -70,6 +70,10 @@ class Agenda:
                 self._timers = [(at, each) for each, at in self._soonest.items()]
                 heapq.heapify(self._timers)  # Timers of what is gone would stay until they ring.
 
+    def drop_timer(self, subject: Subject) -> None:
+        """Do not look at this subject at a moment: what is under way is looked at when it ends."""
+        self._soonest.pop(subject, None)
+
     def wait(self, subject: Subject, on: Awaited) -> None:
         """Look at this subject when that happens next: once, unless it waits again then."""
         self._waiting.setdefault(on, {})[subject] = None

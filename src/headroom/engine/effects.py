@@ -118,6 +118,8 @@ def begin(ledger: Ledger, sequence: Sequence) -> None:
         ledger.work.put(subject, entries)
     for action in sequence.actions:
         match action:
+            case MoveLatch(key=key):
+                ledger.agenda.drop_timer(pod_subject(key))  # It is spare no more.
             case DeletePod(key=key) if key in ledger.pods:
                 _note_deletion(ledger, ledger.pods[key], sequence.work in GATE_WORK)
             case CreateGuardian(hold=hold, bound=False, gated=False):
