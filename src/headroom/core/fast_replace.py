@@ -5,8 +5,7 @@ pod. That of a `dataclass` of this module does not check assignments and takes 0
 --strict` finds what the check would find, because for a type checker both are those of the library.
 
 `dataclasses.replace` reads field by field and calls the constructor by name. This one copies the
-slots, where a class has nothing else: by one call of the constructor where that is fast, 0.9 µs for
-a pod, otherwise one by one, 2.5 µs.
+slots and calls the constructor once, where a class has nothing else: 0.9 µs for a pod, not 30 µs.
 """
 
 from __future__ import annotations
@@ -35,7 +34,6 @@ def _dataclass(*, frozen: bool = False, slots: bool) -> Callable[[type[_T]], typ
 
 class _Slots(NamedTuple):
     values: Callable[[Any], tuple[Any, ...]]
-    setters: tuple[Callable[[Any, Any], None], ...]  # none where the constructor is faster
     setter_of: dict[str, Callable[[Any, Any], None]]
 
 
@@ -51,8 +49,7 @@ def _slots_of(cls: type) -> _Slots | None:
     if len(names) < 2 or not plain or tuple(cls.__dict__.get("__slots__", ())) != names:
         return None
     setter_of = {name: cls.__dict__[name].__set__ for name in names}
-    slow = "__setattr__" in cls.__dict__  # The constructor calls it for each field.
-    return _Slots(attrgetter(*names), tuple(setter_of.values()) if slow else (), setter_of)
+    return _Slots(attrgetter(*names), setter_of)
 
 
 def _replace(value: Any, /, **changes: Any) -> Any:
@@ -63,12 +60,7 @@ def _replace(value: Any, /, **changes: Any) -> Any:
     slots = _known[cls]
     if slots is None:
         return dataclasses.replace(value, **changes)
-    if slots.setters:
-        new = object.__new__(cls)
-        for put, each in zip(slots.setters, slots.values(value), strict=True):
-            put(new, each)
-    else:
-        new = cls(*slots.values(value))
+    new = cls(*slots.values(value))
     for name in changes:
         if name not in slots.setter_of:
             return dataclasses.replace(value, **changes)  # It says what is wrong.

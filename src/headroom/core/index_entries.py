@@ -26,7 +26,7 @@ from headroom.core.names import (
 from headroom.core.objects import Key, Placement, Pod
 from headroom.core.owners import EVERYWHERE, pod_keys, reach
 from headroom.core.plan import LAUNCHED_WORK, Sequence, Work
-from headroom.core.pod_memory import NOTHING, PodMemory
+from headroom.core.pod_memory import PodMemory
 from headroom.core.resources import PODS, Resources
 from headroom.core.selection import only_node
 from headroom.core.subjects import Subject, hold_subject
@@ -193,9 +193,7 @@ def usage_entries(permit: Permit | None, guardians: Iterable[Pod]) -> tuple[Entr
     return tuple(Entry(By.USING, namespace, each) for namespace, each in largest.items())
 
 
-def pod_entries(
-    pod: Pod, waits: bool, namespace: str, memory: PodMemory = NOTHING
-) -> tuple[Entry, ...]:
+def pod_entries(pod: Pod, waits: bool, namespace: str, memory: PodMemory) -> tuple[Entry, ...]:
     """All entries of a pod.
 
     `waits` says whether it waits at one of our doors or grows in place, `namespace` is the
@@ -213,8 +211,7 @@ def pod_entries(
         found += (Entry(By.FENCE, pod.node), Entry(By.FENCE_FOR, pod.rules_namespace))
     elif waits:
         found.append(Entry(By.WAITING, pod.key))
-        for name in pod.claims:
-            found.append(Entry(By.VOLUME_CLAIM, Key(pod.key.namespace, name)))
+        found += [Entry(By.VOLUME_CLAIM, Key(pod.key.namespace, name)) for name in pod.claims]
     if comes:
         places = (EVERYWHERE, pod.key.namespace)
         found += [Entry(By.OWNER, (place, key)) for key in pod_keys(pod) for place in places]

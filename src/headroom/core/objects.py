@@ -156,8 +156,8 @@ class Placement:
     """Where a pod may go: everything of its spec that speaks about nodes and neighbours.
 
     Shared between pods of one workload (the decoder interns it), and hashable, so that work done
-    for one pod of a shape serves the next. Its hash is calculated once, and so is whether it
-    `has_pod_terms`: most pods say nothing about their neighbours.
+    for one pod of a shape serves the next. What is asked most is calculated once: its hash, and
+    whether it says anything about other pods.
     """
 
     node_selector: tuple[tuple[str, str], ...] = ()
@@ -172,11 +172,11 @@ class Placement:
 
     def __post_init__(self) -> None:
         spread, ports = self.spread, self.ports
-        neighbours = (self.pod_affinity, self.pod_anti_affinity)
-        terms = (self.node_affinity, neighbours, spread)
+        others = (self.pod_affinity, self.pod_anti_affinity)
+        terms = (self.node_affinity, others, spread)
         hashed = hash((self.node_selector, terms, self.tolerations, ports))
         object.__setattr__(self, "hashed", hashed)
-        has_pod_terms = any(each.required or each.preferred for each in neighbours)
+        has_pod_terms = any(each.required or each.preferred for each in others)
         object.__setattr__(self, "has_pod_terms", has_pod_terms)
 
     def __hash__(self) -> int:

@@ -42,13 +42,9 @@ class Agenda:
         self._sweep_at = datetime.min.replace(tzinfo=UTC)
 
     def touch(self, subject: Subject) -> None:
-        """Look at this subject in the next plan, or when its turn comes.
-
-        `finish` brings back what is under way, so it is not noted: in a handover each write
-        and each event would have it looked for in vain.
-        """
+        """Look at this subject in the next plan, or when its turn comes."""
         if subject in self._busy:
-            return
+            return  # `finish` brings it back; in a handover each write and each event touch it.
         if subject.namespace not in self._due:
             self._due[subject.namespace] = OrderedDict()
         topics = self._due[subject.namespace]
@@ -173,10 +169,9 @@ class Agenda:
 
     def puts_off(self, subject: Subject, now: datetime) -> bool:
         """Whether a subject is not to be decided now; what it waits for brings it back."""
-        if subject in self._busy:  # Its work began earlier in this very plan.
-            return True
         until = self._not_before.get(subject) if subject.topic in PAUSED else None
-        return until is not None and now < until
+        # One that is busy got to work earlier in this very plan.
+        return subject in self._busy or (until is not None and now < until)
 
     def busy(self, subject: Subject) -> bool:
         return subject in self._busy

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import ParamSpec
 
 from headroom.core.actions import (
     Action,
@@ -93,8 +92,6 @@ MOST_ROUNDS = 5
 MOST_AT_ONCE = 500  # Writes begin while the rest is still being decided.
 _FIRST = {Topic.HEADROOM: 0, Topic.HOLD: 1}
 CLAIMED = (OwnerStage.STRAY, OwnerStage.NOMINATED, OwnerStage.LET_IN, OwnerStage.BOUND)
-
-P = ParamSpec("P")
 
 
 class Engine:
@@ -183,10 +180,9 @@ class Engine:
 
     def _take_up(self, subject: Subject, now: datetime, planned: list[Sequence]) -> None:
         """Decide about one subject; what it had decided before it raised is done all the same."""
-        decide = self._controllers.get(subject.topic)  # Of some only the writes are in order.
-        if decide is None or self.quarantine.attempt(
-            "decide", subject, now, self._start, planned, decide, subject, now
-        ):
+        controller = self._controllers.get(subject.topic, lambda *_: ())  # Some have only writes.
+        decide = partial(controller, subject, now)
+        if self.quarantine.attempt("decide", subject, now, self._start, planned, decide):
             self.quarantine.rests.pop(subject, None)
 
     def _launch(self, now: datetime, planned: list[Sequence]) -> None:
@@ -207,7 +203,7 @@ class Engine:
     def withdraw(self, now: datetime) -> tuple[Sequence, ...]:
         """Say how to let no new pod wait for us, before we stop."""
         planned: list[Sequence] = []
-        self._start(planned, self._indexer.withdraw, now)
+        self._start(planned, partial(self._indexer.withdraw, now))
         return tuple(planned)
 
     def let_go(self, now: datetime) -> None:
@@ -320,15 +316,9 @@ class Engine:
         end(self.ledger, sequence, completed)
         note_ended(self.ledger, sequence, completed)
 
-    def _start(
-        self,
-        planned: list[Sequence],
-        decide: Callable[P, Iterable[Sequence]],
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> None:
+    def _start(self, planned: list[Sequence], decide: Callable[[], Iterable[Sequence]]) -> None:
         """Start each sequence as soon as it is decided: the next decision sees it."""
-        for sequence in decide(*args, **kwargs):
+        for sequence in decide():
             self._agenda.start(sequence.subjects)
             begin(self.ledger, sequence)
             planned.append(sequence)

@@ -93,8 +93,7 @@ class Ledger:
         self.began = False  # We may act: all that there was has been seen.
         self.lost: list[Hold] = []  # holds that are gone, for others to forget
         self.parked: dict[Key, Claim] = {}  # handovers that are about to start, by owner
-        # The same, by node and by hold, and latches that may serve a next handover, by size.
-        self.handovers: Index[Key] = Index()
+        self.handovers: Index[Key] = Index()  # these, by node and by hold; spare latches, by size
         self.paces: dict[Subject, Pace] = {}  # see `guardian_pace`
         self.turns: Index[Subject] = Index()  # of holds, by their paces
 

@@ -48,11 +48,10 @@ def decide(view: CarriedClaim, policy: Policy, now: datetime) -> GateDecision:
     if hold is None or view.stage is OwnerStage.STRAY:
         return _stray(hold, pod, policy, now)
     if view.stage is OwnerStage.BOUND:
-        decision = _bound(hold, view, now)
-        if view.memory.nominated_since is None:
+        decision, memory = _bound(hold, view, now), view.memory
+        if memory.nominated_since is None:
             return decision
-        memory = replace(view.memory, nominated_since=None)
-        return replace(decision, memories={pod.uid: memory})
+        return replace(decision, memories={pod.uid: replace(memory, nominated_since=None)})
     if pod.scheduler in policy.scheduler_names:
         return GateDecision()
     return _let_in(hold, view, policy, now)
