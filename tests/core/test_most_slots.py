@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from headroom.core.demand.foresight import Guarded, LoadView, foreseen
+from headroom.core.demand.foresight import LoadView, foreseen
 from headroom.core.demand.utilization import Load, load_on
+from headroom.core.headrooms.headrooms import NO_LIMITS
 from headroom.core.headrooms.wanted_slots import SizeView, wish
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.resources import Resources
@@ -56,10 +57,10 @@ def test_the_lowest_names_stay_so_that_nothing_moves() -> None:
 
 def test_a_load_that_cannot_be_meant_asks_for_no_more_than_the_limit() -> None:
     one, used = Resources({"cpu": 1}), Resources({"cpu": 2**63 - 1})
-    load = LoadView(one, Load(used, 1), Guarded({}), forthcoming=used, most=MOST)
-    memory = None
+    load = LoadView(Load(used, 1), {}, forthcoming=used, most=MOST)
     for _ in range(3):
-        sized, memory = foreseen(500, replace(load, memory=memory), NOON)
+        sized = foreseen(500, one, NO_LIMITS, load, NOON)
+        load = replace(load, memory=sized.memory)
         assert len(sized.names) <= MOST
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from headroom.core.demand.utilization import (
     Load,
-    SizeBounds,
     Use,
     bounded,
     given_back,
@@ -14,6 +13,7 @@ from headroom.core.demand.utilization import (
     may_wait,
     placeholders,
 )
+from headroom.core.headrooms.headrooms import Limits
 from headroom.core.index_entries import load_entries
 from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Key, Pod
@@ -94,19 +94,19 @@ def test_only_ready_schedulable_nodes_and_real_pods_are_added_up() -> None:
 def test_the_limit_on_pods_counts_real_ones_first(
     limit: int, real: int, wanted: int, count: int
 ) -> None:
-    target = bounded(wanted, Load(pods=real), 0, SizeBounds(pods=limit))
-    assert target.count == count
-    assert target.held_by == (("pods",) if count < wanted else ())
+    found, held_by = bounded(wanted, Load(pods=real), 0, Limits(pods=limit))
+    assert found == count
+    assert held_by == (("pods",) if count < wanted else ())
 
 
 def test_at_the_limit_on_nodes_nothing_may_wait_and_what_stands_stays() -> None:
-    assert bounded(8, Load(nodes=10), 5, SizeBounds(nodes=10)).count == 5
-    assert bounded(3, Load(nodes=10), 5, SizeBounds(nodes=10)).count == 3
+    assert bounded(8, Load(nodes=10), 5, Limits(nodes=10))[0] == 5
+    assert bounded(3, Load(nodes=10), 5, Limits(nodes=10))[0] == 3
 
 
 def test_at_the_limit_on_nodes_what_fits_on_them_may_wait() -> None:
     load = Load(nodes=10, vacant=2)
-    assert bounded(8, load, 5, SizeBounds(nodes=10)).count == 7
+    assert bounded(8, load, 5, Limits(nodes=10))[0] == 7
 
 
 def test_vacant_is_what_no_pod_has_and_no_real_pod_waits_for() -> None:
@@ -123,13 +123,12 @@ def test_vacant_is_what_no_pod_has_and_no_real_pod_waits_for() -> None:
 
 
 def test_beyond_the_limit_on_nodes_everything_goes() -> None:
-    target = bounded(8, Load(nodes=11), 5, SizeBounds(nodes=10))
-    assert (target.count, target.held_by) == (0, ("nodes",))
+    assert bounded(8, Load(nodes=11), 5, Limits(nodes=10)) == (0, ("nodes",))
 
 
 def test_below_the_limit_no_more_wait_than_the_nodes_to_come_could_take() -> None:
     load = Load(nodes=8, a_node=7)
-    assert bounded(100, load, 5, SizeBounds(nodes=10)).count == 19
+    assert bounded(100, load, 5, Limits(nodes=10))[0] == 19
 
 
 def test_real_pods_that_wait_take_the_nodes_to_come_first() -> None:
@@ -141,15 +140,14 @@ def test_real_pods_that_wait_take_the_nodes_to_come_first() -> None:
     load = load_on(nodes, use_of([*there, *waiting, gated, huge]), pod("", cpu=1))
     assert (load.a_node, load.ahead) == (4, 2)
     assert load.to_come(limit=4) == 6
-    assert bounded(100, load, 0, SizeBounds(nodes=4)).count == 6
+    assert bounded(100, load, 0, Limits(nodes=4))[0] == 6
     assert may_wait(load, 5, 4, fits=False)
     assert not may_wait(load, 6, 4, fits=False)
 
 
 def test_bounds_are_told_in_the_order_in_which_they_bite() -> None:
-    bounds = SizeBounds(slots=50, pods=45, nodes=9, quota=60)
-    target = bounded(100, Load(nodes=9, pods=5), 4, bounds)
-    assert (target.count, target.held_by) == (4, ("slots", "pods", "nodes"))
+    limits = Limits(slots=50, pods=45, nodes=9)
+    assert bounded(100, Load(nodes=9, pods=5), 4, limits, 60) == (4, ("slots", "pods", "nodes"))
 
 
 def test_those_without_a_node_are_given_back_first_and_the_lowest_stay() -> None:

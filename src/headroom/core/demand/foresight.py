@@ -9,15 +9,17 @@ remembered between two calls is a value, `ForesightMemory`, that the engine stor
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import count as numbers
 from itertools import islice
+from typing import NamedTuple
 
 from headroom.core.demand import scale_rate, utilization
 from headroom.core.demand.resource_quotas import Tight
-from headroom.core.headrooms.headrooms import NO_LIMITS, Limits
-from headroom.core.headrooms.size_limits import MOST_SLOTS, Note
+from headroom.core.headrooms.headrooms import Limits
+from headroom.core.headrooms.size_limits import MOST_SLOTS, Note, limit_note
+from headroom.core.objects import Pod
 from headroom.core.plan import earliest
 from headroom.core.quotas.refusals import QUOTA_EXCEEDED
 from headroom.core.resources import EMPTY, Resources
@@ -45,80 +47,65 @@ class ForesightMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class Guarded:
-    """The slots that have a guardian, by name: whether it is on a node, and its uid.
-
-    `waiting_since` is when the one that waits longest was made.
-    """
-
-    bound: Mapping[str, bool]
-    placed: frozenset[str] = frozenset()
-    waiting_since: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class LoadView:
-    """The inputs of one decision: the shape of one slot, the load, pods known to come, what stands.
+    """The inputs of one decision: the load, pods known to come, and what stands.
 
-    `quota` is the one of the namespace's ResourceQuotas that allows the fewest slots, `memory` what
-    the last decision left. `look_again` is when the inputs themselves may be others.
+    `guardians` has that of each slot by name; None for one of before a restart, which counts as
+    placed. `quota` is the one of the namespace's ResourceQuotas that allows the fewest slots,
+    `memory` what the last decision left. `look_again` is when the inputs themselves may be others.
     """
 
-    one: Resources
     load: utilization.Load
-    guarded: Guarded
+    guardians: Mapping[str, Pod | None]
     forthcoming: Resources = EMPTY
-    limits: Limits = NO_LIMITS
     quota: Tight | None = None
     most: int = MOST_SLOTS  # that the operator makes of one headroom
     memory: ForesightMemory | None = None
     look_again: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Sized:
-    """Slots by name.
+class Sized(NamedTuple):
+    """Slots by name, how many there would be if nothing held the number, and what to remember."""
 
-    `asked` is how many there would be if nothing held the number.
-    """
-
-    names: tuple[str, ...] = ()
-    asked: int = 0
-    notes: tuple[Note, ...] = ()
-    look_again: datetime | None = None
+    names: tuple[str, ...]
+    asked: int
+    notes: tuple[Note, ...]
+    look_again: datetime | None
+    memory: ForesightMemory
 
 
-def foreseen(permille: int, view: LoadView, now: datetime) -> tuple[Sized, ForesightMemory]:
-    """Say which slots keep the load under a threshold, and what to remember of this decision."""
-    guarded, memory = view.guarded, view.memory
-    if memory is None:  # After a restart what stands is where the number is.
-        memory = ForesightMemory(scale_rate.Trail(len(guarded.bound)), placed=guarded.placed)
-    coming = _pieces(view.forthcoming, view.one)
+def foreseen(permille: int, one: Resources, limits: Limits, view: LoadView, now: datetime) -> Sized:
+    """Say which slots of this shape keep the load under a threshold, within these limits."""
+    bound = {slot: pod is None or bool(pod.node) for slot, pod in view.guardians.items()}
+    guardians = [pod for pod in view.guardians.values() if pod is not None]
+    placed = frozenset(pod.uid for pod in guardians if pod.node)
+    created = (pod.created for pod in guardians if not pod.node)
+    waiting_since = min((each for each in created if each is not None), default=None)
+    # After a restart what stands is where the number is.
+    memory = view.memory or ForesightMemory(scale_rate.Trail(len(bound)), placed=placed)
+    coming = _pieces(view.forthcoming, one)
     certain = scale_rate.paced(memory.certain, min(coming, view.most), CERTAIN, now)
-    by_rule = utilization.placeholders(view.load.used, view.one, permille)
+    by_rule = utilization.placeholders(view.load.used, one, permille)
     trail = scale_rate.paced(memory.trail, min(by_rule, view.most), PACE, now)
-    count = certain.count + trail.count
-    placed = bool(guarded.placed - memory.placed)
-    stall = scale_rate.judged(memory.stall, guarded.waiting_since, placed, now)
-    bound = sum(guarded.bound.values())
-    target = utilization.bounded(count, view.load, bound, _bounds(view))
-    notes = [_held(name, target.count, count, view.quota) for name in target.held_by]
-    most = target.count
-    if stall.held_back(now) and most > bound + 1:
-        most = bound + 1
-        notes.append(_stalled(stall, target.count - most))
-    sized = Sized(
-        names=tuple(_names(guarded.bound, most)),
-        asked=coming + by_rule,
-        notes=tuple(notes),
-        look_again=earliest(
-            view.look_again,
-            scale_rate.next_move(trail, PACE, now),
-            scale_rate.next_move(certain, CERTAIN, now),
-            scale_rate.next_judgement(stall, guarded.waiting_since, now),
-        ),
+    wanted, on_nodes = certain.count + trail.count, sum(bound.values())
+    stall = scale_rate.judged(memory.stall, waiting_since, bool(placed - memory.placed), now)
+    slots = view.most if limits.slots is None else min(limits.slots, view.most)
+    quota = view.quota.count if view.quota is not None else None
+    count, held_by = utilization.bounded(
+        wanted, view.load, on_nodes, replace(limits, slots=slots), quota
     )
-    return sized, ForesightMemory(trail, certain, stall, guarded.placed)
+    notes = [_held(name, count, wanted, view.quota) for name in held_by]
+    if stall.held_back(now) and count > on_nodes + 1:
+        notes.append(_stalled(stall, count - on_nodes - 1))
+        count = on_nodes + 1
+    look_again = earliest(
+        view.look_again,
+        scale_rate.next_move(trail, PACE, now),
+        scale_rate.next_move(certain, CERTAIN, now),
+        scale_rate.next_judgement(stall, waiting_since, now),
+    )
+    memory = ForesightMemory(trail, certain, stall, placed)
+    return Sized(tuple(_names(bound, count)), coming + by_rule, tuple(notes), look_again, memory)
 
 
 def _pieces(amount: Resources, one: Resources) -> int:
@@ -126,16 +113,10 @@ def _pieces(amount: Resources, one: Resources) -> int:
     return utilization.placeholders(amount, one, WHOLE // 2)
 
 
-def _bounds(view: LoadView) -> utilization.SizeBounds:
-    limits, quota = view.limits, view.quota.count if view.quota is not None else None
-    slots = view.most if limits.slots is None else min(limits.slots, view.most)
-    return utilization.SizeBounds(slots=slots, pods=limits.pods, nodes=limits.nodes, quota=quota)
-
-
 def _held(bound: str, most: int, wanted: int, quota: Tight | None) -> Note:
     if bound == "quota" and quota is not None:
         return Note(QUOTA_EXCEEDED, quota.allows(wanted))
-    return Note("LimitReached", f"spec.limits.{bound} allows {most} of {wanted} slots")
+    return limit_note(bound, most, wanted)
 
 
 def _stalled(stall: scale_rate.Stall, fewer: int) -> Note:

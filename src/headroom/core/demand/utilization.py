@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from headroom.core.headrooms.eligibility import sorted_out
+from headroom.core.headrooms.headrooms import Limits
 from headroom.core.objects import Node, Pod
 from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.core.sizes.kind import WHOLE
@@ -40,28 +41,6 @@ class Load:
     def to_come(self, limit: int) -> int:
         """How many placeholders the nodes could take that are still allowed."""
         return max(0, (limit - self.nodes) * self.a_node - self.ahead)
-
-
-@dataclass(frozen=True, slots=True)
-class SizeBounds:
-    """What the number of placeholders is held to; None is no bound.
-
-    `pods` bounds real pods and placeholders together, `nodes` the nodes of the cluster, `quota` is
-    how many placeholders a namespace's quotas let in, those that stand included.
-    """
-
-    slots: int | None = None
-    pods: int | None = None
-    nodes: int | None = None
-    quota: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class BoundedSize:
-    """How many placeholders there should be now, and the bounds that keep it from being more."""
-
-    count: int
-    held_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,27 +101,29 @@ def placeholders(used: Resources, one: Resources, permille: int) -> int:
     return max(numbers, default=0)
 
 
-def bounded(wanted: int, load: Load, bound: int, bounds: SizeBounds) -> BoundedSize:
-    """Hold a number to its bounds, of which `bound` are on a node; real pods never give way.
+def bounded(
+    wanted: int, load: Load, bound: int, limits: Limits, quota: int | None = None
+) -> tuple[int, tuple[str, ...]]:
+    """Hold a number to its limits, of which `bound` are on a node; also name those that bite.
 
-    At the limit on nodes nothing may wait but what fits on them, because whatever else waits would
-    bring a node; beyond it everything goes, because what stands on a node keeps it. Below it no
-    more may wait than the nodes that are still allowed could take beside the real pods that wait:
-    nodes on their way are no Node objects yet, and one that has just come is still empty.
+    Real pods never give way. At the limit on nodes nothing may wait but what fits on them, because
+    whatever else waits would bring a node; beyond it everything goes, because what stands on a node
+    keeps it. Below it no more may wait than the nodes that are still allowed could take beside the
+    real pods that wait: nodes on their way are no Node objects yet, and one that has just come is
+    still empty. `quota` is how many a namespace's quotas let in, those that stand included.
     """
     count, held_by = wanted, []
-    room = None if bounds.pods is None else max(0, bounds.pods - load.pods)
     at_most = {
-        "slots": bounds.slots,
-        "pods": room,
-        "quota": bounds.quota,
-        "nodes": _under_node_limit(load, bound, bounds.nodes),
+        "slots": limits.slots,
+        "pods": None if limits.pods is None else max(0, limits.pods - load.pods),
+        "quota": quota,
+        "nodes": _under_node_limit(load, bound, limits.nodes),
     }
     for name, most in at_most.items():
         if most is not None and count > most:
-            count = max(0, most)
+            count = most
             held_by.append(name)
-    return BoundedSize(count, tuple(held_by))
+    return count, tuple(held_by)
 
 
 def may_wait(load: Load, waiting: int, limit: int, fits: bool) -> bool:

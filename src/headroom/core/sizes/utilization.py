@@ -39,8 +39,9 @@ class Utilization(Size):
     ) -> WantedSlots | None:
         if view.load is None:
             return None
-        sized, memory = foreseen(self.permille, view.load, now)
-        shaped = [(template, name) for name in sized.names[: view.most]]
+        one = template.pod.requests
+        sized = foreseen(self.permille, one, headroom.limits, view.load, now)
+        shaped = [(template, name) for name in sized.names]
         slots, notes, later = within_reach(headroom, shaped, view)
         remarks = (each for each in headroom.remarks if each.path == ON_PRIORITY)
         ignored = (Note("PriorityIgnored", each.message) for each in remarks)
@@ -50,7 +51,7 @@ class Utilization(Size):
             (*sized.notes, *ignored, *notes),
             look_again=sized.look_again,
             later=later,
-            foresight=memory,
+            foresight=sized.memory,
         )
 
     def words(self, headroom: Headroom, workload: Workload | None) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from headroom.core.demand import resource_quotas
-from headroom.core.demand.foresight import ForesightMemory, Guarded, LoadView
+from headroom.core.demand.foresight import ForesightMemory, LoadView
 from headroom.core.demand.quota_memory import QuotaMemory, tight_now
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import Headroom, Workload, replicas_of
@@ -50,11 +50,12 @@ def load_view(
     allows_fewest = heard(ledger, headroom, template)
     answer, quotas = tight_now(quotas, allows_fewest, standing, now)
     view = LoadView(
-        one=template.pod.requests,
         load=load_now(ledger, template.pod),
-        guarded=_guarded(ledger, headroom),
+        guardians={
+            **dict.fromkeys(guarded(ledger, headroom)),  # Of before a restart; not looked at yet.
+            **dict(slot_guardians(ledger, headroom)),
+        },
         forthcoming=_forthcoming(ledger, size, workload),
-        limits=headroom.limits,
         quota=answer.tight,
         most=ledger.policy.most_slots,
         memory=memory,
@@ -74,21 +75,6 @@ def _forthcoming(ledger: Ledger, size: Size, workload: Workload | None) -> Resou
             if each.missing and each.ref.kind != "ReplicaSet":
                 asked += _coming(each)
     return asked
-
-
-def _guarded(ledger: Ledger, headroom: Headroom) -> Guarded:
-    bound: dict[str, bool] = {}
-    placed: list[str] = []
-    since: datetime | None = None
-    for slot, guardian in slot_guardians(ledger, headroom):
-        bound[slot] = bool(guardian.node)
-        if guardian.node:
-            placed.append(guardian.uid)
-        elif guardian.created is not None:
-            since = min(since or guardian.created, guardian.created)
-    for slot in guarded(ledger, headroom):  # Of before a restart; not looked at yet.
-        bound.setdefault(slot, True)
-    return Guarded(bound, frozenset(placed), since)
 
 
 def _coming(workload: Workload) -> Resources:
