@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from headroom.core.headrooms.headrooms import Headroom, Workload
+from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
 from headroom.core.objects import Key, Node, Pod
 
@@ -43,8 +43,6 @@ class SeenObjects(Protocol):
     def holds(self) -> tuple[Hold, ...]: ...
     @property
     def headrooms(self) -> tuple[Headroom, ...]: ...
-    @property
-    def workloads(self) -> tuple[Workload, ...]: ...
 
 
 def view_of(seen: SeenObjects) -> ClusterView:

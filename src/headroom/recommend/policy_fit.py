@@ -21,15 +21,11 @@ Arrival = tuple[float, int]
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What the past says: needs in all and by the hour, and the percentages that pods needed.
-
-    `unserved` is the part of the pods that came when nothing ran: no percentage helps them.
-    """
+    """What the past says: needs in all and by the hour, and the percentages that pods needed."""
 
     needs: Needs
     hours: tuple[Needs, ...]
     percents: tuple[tuple[float, int], ...]
-    unserved: float
     seen: frozenset[int] = frozenset(range(HOURS))  # hours of the day that were looked at
 
     def fixed(self, ratio: float) -> int:
@@ -63,7 +59,7 @@ def fit(arrivals: Iterable[Arrival], lead: float, duration: float) -> Fit:
     recent: deque[Arrival] = deque()
     ended: deque[Arrival] = deque()
     waiting: deque[Arrival] = deque()
-    outstanding = running = came = alone = 0
+    outstanding = running = 0
     changes: dict[int, int] = defaultdict(int)
     hourly: list[dict[int, int]] = [defaultdict(int) for _ in range(HOURS)]
     shares: dict[float, int] = defaultdict(int)
@@ -84,16 +80,12 @@ def fit(arrivals: Iterable[Arrival], lead: float, duration: float) -> Fit:
             table[last + 1] -= 1
         if running:
             shares[round(100.0 * last / running, 1)] += pods
-        else:
-            alone += pods
-        came += pods
         outstanding = last
         recent.append((now, pods))
         waiting.append((now, pods))
     hours = tuple(needs_of(table) for table in hourly)
-    unserved = alone / came if came else 0.0
     seen = _hours(now if begin is None else begin, now)
-    return Fit(needs_of(changes), hours, tuple(sorted(shares.items())), unserved, seen)
+    return Fit(needs_of(changes), hours, tuple(sorted(shares.items())), seen)
 
 
 def _hours(begin: float, end: float) -> frozenset[int]:

@@ -29,7 +29,6 @@ class KnownArrivals:
     source: str
     notes: list[str] = field(default_factory=list)
     shape: dict[str, str] = field(default_factory=dict)
-    complete: bool = True  # False: deleted pods are missing
 
 
 def from_trace(path: Path) -> KnownArrivals:
@@ -78,7 +77,7 @@ def from_pods(
         and (selector is None or matches(selector, pod.labels))
     )
     arrivals = (Arrival(created.timestamp()) for created, *_ in chosen)
-    found = KnownArrivals(series_of(arrivals, source), source, complete=False)
+    found = KnownArrivals(series_of(arrivals, source), source)
     for resource in (CPU, MEMORY):
         amounts = Counter(pod.requests[resource] for *_, pod in chosen if pod.requests[resource])
         if amounts:

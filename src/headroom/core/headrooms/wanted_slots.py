@@ -116,6 +116,9 @@ class WantedSlots:
         return self.count if self.by_node else len(self.slots)
 
 
+CLOSED = WantedSlots(notes=(Note("OutsideSchedule", "no window of spec.schedule is open"),))
+
+
 def wish(headroom: Headroom, view: SizeView, now: datetime) -> WantedSlots:
     """Work out which slots should stand; the same each time for the same view."""
     if headroom.deleted is not None:
@@ -134,8 +137,7 @@ def wish(headroom: Headroom, view: SizeView, now: datetime) -> WantedSlots:
     size = view.window.size if view.window is not None else headroom.size
     own = size.wish(headroom, template, view, now) if view.window or size.by_load else None
     if view.window is None:  # A size that goes by the load still follows it.
-        closed = _nothing("OutsideSchedule", "no window of spec.schedule is open")
-        return replace(closed, foresight=own.foresight if own is not None else None)
+        return replace(CLOSED, foresight=own.foresight if own is not None else None)
     return _counted(headroom, size, template, view) if own is None else own
 
 
@@ -173,7 +175,7 @@ def _shaped(headroom: Headroom, view: SizeView) -> WantedSlots:
             (), there, (PAUSED,), frozen=True, later=there, auto=headroom.status.auto
         )
     if view.window is None:
-        return _nothing("OutsideSchedule", "no window of spec.schedule is open")
+        return CLOSED
     size, chosen = view.window.size, shapes.chosen
     learnt = view.learnt or Learnt(_number(size, None))
     if size.of_workload:
@@ -214,10 +216,6 @@ def within_reach(
 def height(slot: str) -> tuple[int, str]:
     """Sort numbers as numbers; the order of nodes only has to be the same each time."""
     return len(slot), slot
-
-
-def _nothing(reason: str, message: str) -> WantedSlots:
-    return WantedSlots(notes=(Note(reason, message),))
 
 
 def template_for(headroom: Headroom, workload: Workload | None) -> PodTemplate | Note:

@@ -25,8 +25,6 @@ class Adaptive(Size):
     """
 
     learns: ClassVar[bool] = True
-    with_auto: ClassVar[bool] = True
-    with_window_replicas: ClassVar[bool] = True
 
     start_within: timedelta
     ratio: float

@@ -43,11 +43,6 @@ class Size(ABC):
     held_once: ClassVar[bool] = False  # What was claimed is not held again, whatever refill says.
     whole: ClassVar[str] = "Ready"  # The condition that is True while all slots stand.
 
-    # Fields of the spec that it may be combined with.
-    with_auto: ClassVar[bool] = False  # Shapes that are chosen.
-    with_node_chunks: ClassVar[bool] = False  # Pieces as large as a node.
-    with_window_replicas: ClassVar[bool] = False  # A number that holds while a window is open.
-
     @property
     def in_parts(self) -> bool:
         """Whether the size itself says how much a slot keeps."""

@@ -12,8 +12,6 @@ from headroom.core.sizes.kind import Size
 @dataclass(frozen=True, slots=True)
 class Percent(Size):
     of_workload: ClassVar[bool] = True
-    with_auto: ClassVar[bool] = True
-    with_node_chunks: ClassVar[bool] = True
 
     percent: int
 

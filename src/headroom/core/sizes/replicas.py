@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.sizes.kind import Size, slots_told
@@ -11,10 +10,6 @@ from headroom.core.sizes.kind import Size, slots_told
 
 @dataclass(frozen=True, slots=True)
 class Replicas(Size):
-    with_auto: ClassVar[bool] = True
-    with_node_chunks: ClassVar[bool] = True
-    with_window_replicas: ClassVar[bool] = True
-
     count: int
 
     def in_window(self, replicas: int) -> Size:
