@@ -17,47 +17,47 @@ def tight(count: int) -> Tight:
 
 
 def test_the_first_answer_counts_at_once() -> None:
-    answer, _ = tight_now(NOTHING_SAID, tight(4), 0, NOON)
-    assert (answer.tight, answer.sure_at) == (tight(4), None)
+    answer, sure_at, _ = tight_now(NOTHING_SAID, tight(4), 0, NOON)
+    assert (answer, sure_at) == (tight(4), None)
 
 
 def test_a_smaller_answer_takes_nothing_away_until_it_has_lasted() -> None:
-    _, memory = tight_now(NOTHING_SAID, tight(4), 4, NOON)
-    answer, memory = tight_now(memory, tight(1), 4, SOON)
-    assert answer.tight is not None
-    assert (answer.tight.count, answer.sure_at) == (4, SOON + SETTLED)
-    answer, _ = tight_now(memory, tight(1), 4, LATER)
-    assert answer.tight == tight(1)
+    _, _, memory = tight_now(NOTHING_SAID, tight(4), 4, NOON)
+    answer, sure_at, memory = tight_now(memory, tight(1), 4, SOON)
+    assert answer is not None
+    assert (answer.count, sure_at) == (4, SOON + SETTLED)
+    answer, _, _ = tight_now(memory, tight(1), 4, LATER)
+    assert answer == tight(1)
 
 
 def test_a_larger_answer_lets_nothing_be_made_until_it_has_lasted() -> None:
-    _, memory = tight_now(NOTHING_SAID, tight(1), 1, NOON)
-    answer, memory = tight_now(memory, None, 1, SOON)
-    assert answer.tight == tight(1)
-    answer, _ = tight_now(memory, None, 1, LATER)
-    assert answer.tight is None
+    _, _, memory = tight_now(NOTHING_SAID, tight(1), 1, NOON)
+    answer, _, memory = tight_now(memory, None, 1, SOON)
+    assert answer == tight(1)
+    answer, _, _ = tight_now(memory, None, 1, LATER)
+    assert answer is None
 
 
 def test_an_answer_that_changes_again_begins_anew() -> None:
-    _, memory = tight_now(NOTHING_SAID, tight(4), 4, NOON)
-    _, memory = tight_now(memory, tight(1), 4, SOON)
-    _, memory = tight_now(memory, tight(2), 4, SOON + SETTLED / 2)
-    answer, _ = tight_now(memory, tight(2), 4, LATER)
-    assert answer.tight is not None
-    assert answer.tight.count == 4
+    _, _, memory = tight_now(NOTHING_SAID, tight(4), 4, NOON)
+    _, _, memory = tight_now(memory, tight(1), 4, SOON)
+    _, _, memory = tight_now(memory, tight(2), 4, SOON + SETTLED / 2)
+    answer, _, _ = tight_now(memory, tight(2), 4, LATER)
+    assert answer is not None
+    assert answer.count == 4
 
 
 def test_asking_twice_at_one_moment_is_the_same_as_asking_once() -> None:
-    _, memory = tight_now(NOTHING_SAID, tight(4), 4, NOON)
-    once, after = tight_now(memory, tight(1), 4, SOON)
-    assert tight_now(after, tight(1), 4, SOON) == (once, after)
+    _, _, memory = tight_now(NOTHING_SAID, tight(4), 4, NOON)
+    once = tight_now(memory, tight(1), 4, SOON)
+    assert tight_now(once[-1], tight(1), 4, SOON) == once
 
 
 def test_a_buffer_keeps_what_stands_until_an_allowance_has_lasted() -> None:
-    room, memory = room_now(NOTHING_SAID, QuotaAllowance(1, ("q",)), 3, NOON)
+    room, again, memory = room_now(NOTHING_SAID, QuotaAllowance(1, ("q",)), 3, NOON)
     assert room is not None
-    assert (room.allowance.count, room.look_again) == (3, NOON + SETTLED)
-    room, memory = room_now(memory, QuotaAllowance(1, ("q",)), 3, NOON + SETTLED)
+    assert (room.count, again) == (3, NOON + SETTLED)
+    room, again, memory = room_now(memory, QuotaAllowance(1, ("q",)), 3, NOON + SETTLED)
     assert room is not None
-    assert (room.allowance.count, room.look_again) == (1, None)
-    assert room_now(memory, None, 3, LATER) == (None, NOTHING_SAID)
+    assert (room.count, again) == (1, None)
+    assert room_now(memory, None, 3, LATER) == (None, None, NOTHING_SAID)

@@ -52,7 +52,7 @@ class LoadView:
 
     `guardians` has that of each slot by name; None for one of before a restart, which counts as
     placed. `quota` is the one of the namespace's ResourceQuotas that allows the fewest slots,
-    `memory` what the last decision left. `look_again` is when the inputs themselves may be others.
+    `memory` what the last decision left.
     """
 
     load: utilization.Load
@@ -61,7 +61,6 @@ class LoadView:
     quota: Tight | None = None
     most: int = MOST_SLOTS  # that the operator makes of one headroom
     memory: ForesightMemory | None = None
-    look_again: datetime | None = None
 
 
 class Sized(NamedTuple):
@@ -99,7 +98,6 @@ def foreseen(permille: int, one: Resources, limits: Limits, view: LoadView, now:
         notes.append(_stalled(stall, count - on_nodes - 1))
         count = on_nodes + 1
     look_again = earliest(
-        view.look_again,
         scale_rate.next_move(trail, PACE, now),
         scale_rate.next_move(certain, CERTAIN, now),
         scale_rate.next_judgement(stall, waiting_since, now),

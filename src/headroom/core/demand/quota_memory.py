@@ -30,50 +30,36 @@ class QuotaMemory:
 NOTHING_SAID = QuotaMemory()
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaAnswer:
-    """The quota to go by; `sure_at` is when to ask again, while it may be another soon."""
-
-    tight: Tight | None = None
-    sure_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """What quotas leave to a buffer, and when to ask again."""
-
-    allowance: QuotaAllowance
-    look_again: datetime | None = None
-
-
 def tight_now(
     before: QuotaMemory, heard: Tight | None, standing: int, now: datetime
-) -> tuple[QuotaAnswer, QuotaMemory]:
-    """The quota that allows the fewest slots, of which so many stand."""
+) -> tuple[Tight | None, datetime | None, QuotaMemory]:
+    """The quota that allows the fewest slots, so many of which stand; when to ask again."""
     count, sure = count_of(heard), before.believed
     if before.count is None:
         sure = heard
     told = (before.count or Lasting(count, now)).told(count, now)
     sure_at = told.since + SETTLED
     if now >= sure_at or count == count_of(sure):
-        return QuotaAnswer(heard), replace(before, count=told, believed=heard)
+        return heard, None, replace(before, count=told, believed=heard)
     fewer = min((each for each in (sure, heard) if each is not None), key=count_of)
     kept = max(fewer.count, min(standing, count_of(sure)))
-    answer = QuotaAnswer(replace(fewer, count=kept), sure_at)
-    return answer, replace(before, count=told, believed=sure)
+    return replace(fewer, count=kept), sure_at, replace(before, count=told, believed=sure)
 
 
 def room_now(
     before: QuotaMemory, allowance: QuotaAllowance | None, standing: int, now: datetime
-) -> tuple[Room | None, QuotaMemory]:
-    """How many chunks the quotas let a buffer have, of which so many stand; None: any number."""
+) -> tuple[QuotaAllowance | None, datetime | None, QuotaMemory]:
+    """What quotas leave to a buffer of which so many chunks stand; when to ask again.
+
+    None: any number.
+    """
     if allowance is None:
-        return None, replace(before, allowance=None)
+        return None, None, replace(before, allowance=None)
     told = (before.allowance or Lasting(allowance, now)).told(allowance, now)
     after, sure_at = replace(before, allowance=told), told.since + SETTLED
     if now >= sure_at:
-        return Room(allowance), after
-    return Room(replace(allowance, count=max(allowance.count, standing)), sure_at), after
+        return allowance, None, after
+    return replace(allowance, count=max(allowance.count, standing)), sure_at, after
 
 
 def count_of(tight: Tight | None) -> int:

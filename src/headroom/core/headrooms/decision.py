@@ -61,6 +61,7 @@ def decide(
         windows.next_change(headroom, now, calendar),
         windows.next_start(headroom, now, calendar),  # The status tells of the one after it.
         wished.look_again,
+        view.look_again,
         *(each.needs.look_again for each in view.followed),
     )
     pause = min(PAUSE_PER_SLOT * wished.effort, LONGEST_PAUSE)

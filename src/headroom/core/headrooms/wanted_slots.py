@@ -14,7 +14,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from headroom.core.demand.followers import Followed
-from headroom.core.demand.quota_memory import NOTHING_SAID, QuotaMemory, Room
+from headroom.core.demand.quota_memory import NOTHING_SAID, QuotaMemory
+from headroom.core.demand.resource_quotas import QuotaAllowance
 from headroom.core.headrooms import shapes as choice
 from headroom.core.headrooms.chunks import pods_a_node, times
 from headroom.core.headrooms.eligibility import Exclusion
@@ -61,10 +62,11 @@ class SizeView:
     Slots by name: `standing` are there now; `spent` were claimed and count as used up where nothing
     is refilled. `overhead` is what stands on a node anyway, for slots as large as a node. `load` is
     for sizes that go by it; `learnt` and `room` are what the engine worked out from owners and
-    quotas, `quotas` what to remember of the latter. `followed` are the owners of a headroom that
-    follows gated pods, `covered` those of its slots that others serve, with words. `shapes` are
-    those that were chosen for it. `most` is how many slots the operator makes of one headroom,
-    `grace` how long a node that is not ready keeps its slots.
+    quotas, `quotas` what to remember of the latter; `look_again` is when these may be others.
+    `followed` are the owners of a headroom that follows gated pods, `covered` those of its slots
+    that others serve, with words. `shapes` are those that were chosen for it. `most` is how many
+    slots the operator makes of one headroom, `grace` how long a node that is not ready keeps its
+    slots.
     """
 
     window: ActiveWindow | None
@@ -77,8 +79,9 @@ class SizeView:
     learnt: Learnt | None = None
     followed: tuple[Followed, ...] = ()
     covered: tuple[tuple[str, str], ...] = ()
-    room: Room | None = None
+    room: QuotaAllowance | None = None
     quotas: QuotaMemory = NOTHING_SAID
+    look_again: datetime | None = None
     reach: Reach = EVERYWHERE
     shapes: choice.Shapes | None = None
     most: int = MOST_SLOTS

@@ -36,19 +36,19 @@ def load_view(
     memory: ForesightMemory | None,
     quotas: QuotaMemory,
     now: datetime,
-) -> tuple[LoadView | None, QuotaMemory]:
+) -> tuple[LoadView | None, datetime | None, QuotaMemory]:
     """What the slots of a headroom depend on now; None where its size is of another kind.
 
-    Also what is to be remembered of quotas.
+    Also when to ask quotas again, and what is to be remembered of them.
     """
     workload, size = ledger.slots.workload_of(headroom), headroom.size
     template = template_for(headroom, workload)
     idle = headroom.problems or headroom.paused or headroom.deleted is not None
     if not size.by_load or isinstance(template, Note) or idle:
-        return None, quotas
+        return None, None, quotas
     standing = len(ledger.index.of(By.SLOT_GUARDIAN, headroom.parent.whole))
     allows_fewest = heard(ledger, headroom, template)
-    answer, quotas = tight_now(quotas, allows_fewest, standing, now)
+    tight, again, quotas = tight_now(quotas, allows_fewest, standing, now)
     view = LoadView(
         load=load_now(ledger, template.pod),
         guardians={
@@ -56,12 +56,11 @@ def load_view(
             **dict(slot_guardians(ledger, headroom)),
         },
         forthcoming=_forthcoming(ledger, size, workload),
-        quota=answer.tight,
+        quota=tight,
         most=ledger.policy.most_slots,
         memory=memory,
-        look_again=answer.sure_at,
     )
-    return view, quotas
+    return view, again, quotas
 
 
 def _forthcoming(ledger: Ledger, size: Size, workload: Workload | None) -> Resources:

@@ -21,6 +21,7 @@ from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.latches import kept_for
+from headroom.core.plan import earliest
 from headroom.core.resources import EMPTY, Resources
 from headroom.engine.headrooms import expected_pods
 from headroom.engine.headrooms.demand import allowance, load_view
@@ -66,8 +67,8 @@ def size_view(ledger: Ledger, headroom: Headroom, known: HeadroomMemory, now: da
     template = template_for(headroom, workload)
     left = allowance(ledger, headroom)
     there = len(guarded(ledger, headroom)) if left is not None else 0
-    room, quotas = room_now(known.quotas, left, there, now)
-    load, quotas = load_view(ledger, headroom, known.foresight, quotas, now)
+    room, room_sure_at, quotas = room_now(known.quotas, left, there, now)
+    load, load_sure_at, quotas = load_view(ledger, headroom, known.foresight, quotas, now)
     learnt = learnt_size(ledger, headroom, size, now)
     return SizeView(
         window=window,
@@ -76,6 +77,7 @@ def size_view(ledger: Ledger, headroom: Headroom, known: HeadroomMemory, now: da
         room=room,
         load=load,
         quotas=quotas,
+        look_again=earliest(room_sure_at, load_sure_at),
         learnt=expected_pods.told(ledger, learnt),
         standing=_standing(ledger, headroom, objects),
         reach=_reach(ledger, headroom, objects),

@@ -68,16 +68,14 @@ class BufferSize(Size):
             return WantedSlots(notes=(replace(wanted, reason="InvalidSpec"),))
         count = wanted
         notes: tuple[Note, ...] = ()
-        left = view.room.allowance if view.room is not None else None
-        if left is not None and left.count < count:
-            count = left.count
-            notes = tuple(Note(LIMITED, name) for name in left.limited_by)
+        if view.room is not None and view.room.count < count:
+            count = view.room.count
+            notes = tuple(Note(LIMITED, name) for name in view.room.limited_by)
         if count > view.most:
             count, notes = view.most, (Note(LIMITED, operators_limit(view.most)),)
         chosen, later = within(Indexes(count), view.standing, view.reach)
         slots = tuple(as_hold(headroom, template, name, view) for name in chosen)
-        again = view.room.look_again if view.room is not None else None
-        return WantedSlots(slots, wanted, notes, look_again=again, later=later)
+        return WantedSlots(slots, wanted, notes, later=later)
 
     def quota_share(self, one: Resources, replicas: int | None) -> int | None:
         wanted = chunks(self, one, replicas)
