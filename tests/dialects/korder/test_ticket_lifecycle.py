@@ -12,18 +12,18 @@ from headroom.core.holds import Hold, HoldStatus, OwnerUse
 from headroom.core.objects import Key, OwnerReference, Parent, Pod
 from headroom.core.policy import Policy
 from headroom.dialects.korder.rules.tenure import TicketTenure
-from headroom.dialects.korder.rules.ticket_lifecycle import left_over
 from tests.builders import NOON, hold, pod
 
 HOUR = timedelta(hours=1)
 POLICY = Policy()
 FINALIZER = "example.com/finalizer"
+TENURE = TicketTenure(HOUR, cleanup=timedelta(seconds=10))
 TICKET = replace(
     hold("t", cpu=1),
     parent=Parent("core.korder.dev/v1alpha1", "Ticket", "default", "t", "uid-t"),
     guardian="guardian-t",
     ttl=None,
-    tenure=TicketTenure(HOUR, cleanup=timedelta(seconds=10)),
+    tenure=TENURE,
     finalizer=FINALIZER,
     finalizers=(FINALIZER,),
 )
@@ -76,18 +76,18 @@ def test_who_has_the_ticket_keeps_it_while_it_runs() -> None:
 def test_a_guardian_of_the_same_object_by_another_hand_is_found_and_goes() -> None:
     owner = OwnerReference("core.korder.dev/v1alpha1", "Ticket", "t", "uid-t", controller=True)
     left = Pod(Key("default", "guardian-t"), uid="u", owners=(owner,))
-    assert left_over(TICKET, {left.key: left}) == left
+    assert TENURE.left_over(TICKET, {left.key: left}) == left
     assert actions(decided(TICKET, left=left)) == [DeletePod(left.key, "u")]
 
 
 def test_a_strangers_pod_of_that_name_and_our_own_are_let_be() -> None:
     owner = OwnerReference("apps/v1", "ReplicaSet", "r", "other", controller=True)
     stranger = Pod(Key("default", "guardian-t"), uid="u", owners=(owner,))
-    assert left_over(TICKET, {stranger.key: stranger}) is None
+    assert TENURE.left_over(TICKET, {stranger.key: stranger}) is None
     ours = replace(
         stranger,
         owners=(replace(owner, uid="uid-t"),),
         labels={"headroom.dev/role": "guardian"},
     )
-    assert left_over(TICKET, {ours.key: ours}) is None
-    assert left_over(replace(TICKET, guardian=""), {ours.key: ours}) is None
+    assert TENURE.left_over(TICKET, {ours.key: ours}) is None
+    assert TENURE.left_over(replace(TICKET, guardian=""), {ours.key: ours}) is None
