@@ -27,6 +27,7 @@ from headroom.kube.errors import NoSuchKind, RequestForbidden
 from headroom.kube.kubeconfig import find_access
 from headroom.wire import kinds
 from headroom.wire.errors import UNREADABLE_JSON
+from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.objects.needed import ANNOUNCING
 
 Json = Mapping[str, Any]
@@ -76,28 +77,38 @@ async def read_cluster(where: Where) -> World:
 
 
 async def _read(client: Client, where: Where, progress: Progress) -> World:
-    reader = LiveReader(client, where, Hidden(), progress=progress)
     try:
         speech = chosen((*where.dialects, *await dialects_on(client)))
-        foreign = speech.foreign if where.foreign else ()
-        optional = (kinds.HOLDS, kinds.HEADROOMS, *speech.foreign)
-        raw: list[Json] = []
-        wanted = tuple(dict.fromkeys((*where.kinds, *foreign)))
-        for resource in wanted:
-            raw += await reader.read(resource, resource in optional)
-        world = decoded(raw, wanted, datetime.now(UTC), speech)
-        for resource in (each for each in copied(world) if each not in wanted):
-            more = decoded(await reader.read(resource), (resource,), world.now, speech)
-            workloads = world.workloads + more.workloads
-            scaling = world.autoscalers + more.autoscalers
-            raw_too = world.raw + more.raw
-            world = replace(world, raw=raw_too, workloads=workloads, autoscalers=scaling)
+        _, world = await read_all(LiveReader(client, where, Hidden(), progress=progress), speech)
     finally:
         await client.close()
-    hidden = reader.hidden
-    if told := hidden.told(where.namespace):
+    return world
+
+
+async def read_all(
+    reader: LiveReader, speech: KindCodecs
+) -> tuple[dict[kinds.Resource, list[Json]], World]:
+    """List every kind that the command may need: as plain JSON by kind, and as one world."""
+    where = reader.where
+    foreign = speech.foreign if where.foreign else ()
+    optional = (kinds.HOLDS, kinds.HEADROOMS, *speech.foreign)
+    found: dict[kinds.Resource, list[Json]] = {}
+    for resource in dict.fromkeys((*where.kinds, *foreign)):
+        found[resource] = await reader.read(resource, resource in optional)
+    raw = [item for items in found.values() for item in items]
+    world = decoded(raw, tuple(found), datetime.now(UTC), speech)
+    for resource in (each for each in copied(world) if each not in found):
+        found[resource] = await reader.read(resource)
+        more = decoded(found[resource], (resource,), world.now, speech)
+        world = replace(
+            world,
+            raw=world.raw + more.raw,
+            workloads=world.workloads + more.workloads,
+            autoscalers=world.autoscalers + more.autoscalers,
+        )
+    if told := reader.hidden.told(where.namespace):
         say(told)
-    return hidden.marked(world)
+    return found, reader.hidden.marked(world)
 
 
 def copied(world: World) -> list[kinds.Resource]:

@@ -20,7 +20,7 @@ from msgspec import Raw
 from headroom.cli.dialects import chosen
 from headroom.cli.formats.progress import Progress, waiting
 from headroom.cli.live.dialects import dialects_on
-from headroom.cli.live.object_reader import Hidden, LiveReader, copied
+from headroom.cli.live.object_reader import Hidden, LiveReader, read_all
 from headroom.cli.output import say
 from headroom.cli.source import Where, World, decoded
 from headroom.cli.views.tables import key_of
@@ -30,7 +30,7 @@ from headroom.kube.kubeconfig import find_access
 from headroom.kube.watch import Informer
 from headroom.kube.watch_scope import Listener, Trouble, WatchedObject, WatchScope, WatchTuning
 from headroom.ports import Seen
-from headroom.wire.kinds import HEADROOMS, HOLDS, Resource
+from headroom.wire.kinds import Resource
 
 Json = Mapping[str, Any]
 SETTLE = 0.2  # Changes arrive in bursts; one refresh for each burst is enough.
@@ -95,21 +95,11 @@ class Follower:
         """List everything once."""
         self._reader = replace(self._reader, progress=progress)
         self._speech = chosen((*self._where.dialects, *await dialects_on(self._client)))
-        foreign = self._speech.foreign if self._where.foreign else ()
-        self.kinds = tuple(dict.fromkeys((*self._where.kinds, *foreign)))
-        for resource in self.kinds:
-            await self._list(resource)
-        for resource in copied(self.world()):
-            await self._list(resource)
-            self.kinds = (*self.kinds, resource)
-        if told := self._reader.hidden.told(self._reader.where.namespace):
-            say(told)
-        return self.world()
-
-    async def _list(self, resource: Resource) -> None:
-        optional = resource in (HOLDS, HEADROOMS, *self._speech.foreign)
-        found = map(_watched, await self._reader.read(resource, optional))
-        self._items[resource] = {each.key: each for each in found}
+        found, world = await read_all(self._reader, self._speech)
+        self.kinds = tuple(found)
+        for resource, items in found.items():
+            self._items[resource] = {each.key: each for each in map(_watched, items)}
+        return world
 
     def world(self) -> World:
         """The current objects."""
