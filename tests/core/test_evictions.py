@@ -10,7 +10,7 @@ import pytest
 
 from headroom.core.claims import Offer
 from headroom.core.eviction.occupants import Occupant
-from headroom.core.eviction.preallocation import PlaceView, Succession, needs_place, place_for
+from headroom.core.eviction.preallocation import Succession, needs_place, place_for
 from headroom.core.eviction.preempted import PreemptedView, rest, rest_of, was_preempted
 from headroom.core.eviction.preemption import HoldInUse, HoldToEnter, way_into_a_hold
 from headroom.core.eviction.reclaim import Reclaim, ReclaimView, decide, reclaim
@@ -142,29 +142,27 @@ def test_a_slot_that_is_in_use_or_held_reclaims_nothing() -> None:
     assert decide(lost(guardian=None, waits=True), POLICY) == Reclaim()
 
 
-def waiting(*candidates: Pod, finds_room: bool = False, **parts: Any) -> PlaceView:
+def waiting(*candidates: Pod, finds_room: bool = False, **parts: Any) -> Succession | None:
     held = hold("h", 4, 0, pre_allocation=True, **parts)
     unfit = room_of(4, *candidates)
 
     def fits(on: str, gone: frozenset[Key]) -> bool:
         return on == "a" and unfit(held.template.pod, gone) is None
 
-    return PlaceView(held, candidates, fits, lambda: finds_room)
+    return place_for(held, candidates, fits, lambda: finds_room)
 
 
 def test_a_hold_waits_for_a_pod_to_end_unless_there_is_free_room() -> None:
     running = there("running", 3)
-    assert place_for(waiting(running)) == Succession("a", (running,))
-    assert place_for(waiting(running, finds_room=True)) is None
+    assert waiting(running) == Succession("a", (running,))
+    assert waiting(running, finds_room=True) is None
 
 
 def test_a_hold_that_waits_stays_where_it_is() -> None:
     status = HoldStatus(phase="Waiting", node="a")
     running = there("running", 3)
-    assert place_for(waiting(running, finds_room=True, status=status)) == Succession(
-        "a", (running,)
-    )
-    assert place_for(waiting(status=status)) == Succession("a")
+    assert waiting(running, finds_room=True, status=status) == Succession("a", (running,))
+    assert waiting(status=status) == Succession("a")
 
 
 def test_nobody_gives_way_to_a_hold_that_does_not_ask_for_it() -> None:

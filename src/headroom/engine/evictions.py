@@ -15,7 +15,7 @@ from itertools import chain
 from headroom.core.claims import Offer
 from headroom.core.eviction import preallocation, preemption
 from headroom.core.eviction.occupants import Occupant
-from headroom.core.eviction.preallocation import PlaceView, Succession, may_succeed
+from headroom.core.eviction.preallocation import Succession, may_succeed
 from headroom.core.eviction.preempted import PreemptedView, was_preempted
 from headroom.core.eviction.preemption import HoldInUse, HoldToEnter
 from headroom.core.eviction.reclaim import ReclaimView
@@ -131,8 +131,8 @@ def place_for(ledger: Ledger, hold: Hold) -> Succession | None:
     def finds_room() -> bool:
         return isinstance(choose(wanted, ledger.state), ChosenNode)
 
-    found = tuple(pod for pod in ledger.pods.values() if _is_candidate(ledger, hold, pod))
-    return preallocation.place_for(PlaceView(hold, found, fits, finds_room))
+    found = (pod for pod in ledger.pods.values() if _is_candidate(ledger, hold, pod))
+    return preallocation.place_for(hold, found, fits, finds_room)
 
 
 def wake_waiting_holds(ledger: Ledger, pod: Pod) -> None:

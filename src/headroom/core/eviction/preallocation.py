@@ -38,19 +38,6 @@ class Succession:
         return f"waits on {self.node} for the end of {names}" if names else "its room is free"
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceView:
-    """A hold with preAllocation that has no room yet, and the pods whose place it could take.
-
-    `finds_room` says whether it would find free room on some node.
-    """
-
-    hold: Hold
-    candidates: tuple[Pod, ...]
-    fits: Fits
-    finds_room: Callable[[], bool]
-
-
 def needs_place(hold: Hold, guardians: Sequence[Pod], owners: Sequence[Pod]) -> bool:
     """Whether a hold has no room yet and may take the place of running pods."""
     if not hold.pre_allocation or hold.terminal:
@@ -59,24 +46,27 @@ def needs_place(hold: Hold, guardians: Sequence[Pod], owners: Sequence[Pod]) -> 
     return (guardian is None or not guardian.node) and not owners
 
 
-def place_for(view: PlaceView) -> Succession | None:
+def place_for(
+    hold: Hold, candidates: Iterable[Pod], fits: Fits, finds_room: Callable[[], bool]
+) -> Succession | None:
     """Say where a hold waits and for whom; None when it is to be held like any other.
 
-    One that already waits on a node stays there as long as that makes sense: its latch is there.
+    `finds_room` says whether it would find free room on some node. One that already waits on a node
+    stays there as long as that makes sense: its latch is there.
     """
-    hold, by_node = view.hold, dict[str, list[Pod]]()
-    for pod in view.candidates:
+    by_node: dict[str, list[Pod]] = {}
+    for pod in candidates:
         by_node.setdefault(pod.node, []).append(pod)
     if hold.status.phase == "Waiting":
         here = hold.status.node
-        if view.fits(here, frozenset()):
+        if fits(here, frozenset()):
             return Succession(here)
-        staying = succession(hold, {here: by_node.get(here, [])}, view.fits)
+        staying = succession(hold, {here: by_node.get(here, [])}, fits)
         if staying is not None:
             return staying
-    if not hold.terms.needs_candidate and view.finds_room():
+    if not hold.terms.needs_candidate and finds_room():
         return None
-    return succession(hold, by_node, view.fits)
+    return succession(hold, by_node, fits)
 
 
 def permitted(hold: Hold, policy: Policy) -> Hold:

@@ -13,18 +13,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from headroom.core.headrooms.headrooms import Headroom
+from headroom.core.headrooms.readiness import DEGRADING
 from headroom.core.holds import Hold, Problem
 from headroom.core.quotas.refusals import QUOTA_EXCEEDED
 
 INVALID_SPEC = "InvalidSpec"
-INVALID = (
-    INVALID_SPEC,
-    "WorkloadMissing",
-    "WorkloadUnusable",
-    "NothingToHold",
-    "CannotFollow",
-    QUOTA_EXCEEDED,
-)
+INVALID = (*DEGRADING, QUOTA_EXCEEDED)
 SHORT = ("Unschedulable", "GuardianRefused")
 _SOURCE = "spec.slot.from"
 _PATHS = {"WorkloadMissing": _SOURCE, "WorkloadUnusable": _SOURCE, "NothingToHold": "spec.size"}

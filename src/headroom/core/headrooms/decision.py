@@ -64,6 +64,8 @@ def decide(
         view.look_again,
         *(each.needs.look_again for each in view.followed),
     )
-    pause = min(PAUSE_PER_SLOT * wished.effort, LONGEST_PAUSE)
+    # Slots that are numbers are not gone through one by one.
+    effort = wished.count if headroom.size.by_node else len(wished.slots)
+    pause = min(PAUSE_PER_SLOT * effort, LONGEST_PAUSE)
     not_before = now + (LOAD_PAUSE if headroom.size.by_load else pause)
     return Decision(wished, look_again, not_before)

@@ -104,7 +104,6 @@ class WantedSlots:
     look_again: datetime | None = None
     frozen: bool = False
     later: int = 0
-    by_node: bool = False
     auto: AutoStatus | None = None
     foresight: ForesightMemory | None = None
 
@@ -112,11 +111,6 @@ class WantedSlots:
     def count(self) -> int:
         """How many slots are wished for, now and later."""
         return len(self.slots) + self.later
-
-    @property
-    def effort(self) -> int:
-        """How many slots it took to work this out; numbers are not gone through one by one."""
-        return self.count if self.by_node else len(self.slots)
 
 
 CLOSED = WantedSlots(notes=(Note("OutsideSchedule", "no window of spec.schedule is open"),))

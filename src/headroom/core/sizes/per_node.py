@@ -6,13 +6,12 @@ ready keeps its slots for a grace period.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import ClassVar
 
 from headroom.core.headrooms.chunks import with_requests
-from headroom.core.headrooms.eligibility import Exclusion, NodeRule, eligible, sorted_out
+from headroom.core.headrooms.eligibility import NodeRule, eligible, sorted_out
 from headroom.core.headrooms.headrooms import NEVER, Headroom, Workload
 from headroom.core.headrooms.size_limits import Note, Shaped, cut_to
 from headroom.core.headrooms.wanted_slots import (
@@ -46,20 +45,23 @@ class PerNode(Size):
     def wish(
         self, headroom: Headroom, template: PodTemplate, view: SizeView, now: datetime
     ) -> WantedSlots:
-        shape = NodeSlots(self, template, view.grace)
         nodes, excluded = sorted_out(view.nodes, template.pod)
-        blinking = _blinking(shape, excluded, view, now)
+        unready = {each.node for each in excluded if each.rule is NodeRule.READY}
+        ends = (
+            (n, self._grace_end(n, template, view, now)) for n in view.nodes if n.name in unready
+        )
+        blinking = [(node, until) for node, until in ends if until is not None]
         spent = view.spent if headroom.refill == NEVER else frozenset()
         shaped: list[Shaped] = []
         empty: list[str] = []
         asked = used = wanted = 0
         kept_on = frozenset(node.name for node, _ in blinking)
         for node in sorted((*nodes, *(node for node, _ in blinking)), key=lambda node: node.name):
-            pinned = shape.pinned(node)
+            pinned = self._pinned(template, node)
             if pinned is None:
                 empty.append(node.name)
                 continue
-            every = shape.names(node)
+            every = self._names(node)
             names = [name for name in every if name not in spent]
             asked, used = asked + len(every), used + len(every) - len(names)
             if node.name in kept_on:
@@ -80,18 +82,16 @@ class PerNode(Size):
             tuple(each for each in excluded if each.node not in kept_on),
             min((until for _, until in blinking), default=None),
             later=later,
-            by_node=True,
         )
 
     def kept(
         self, headroom: Headroom, template: PodTemplate, view: SizeView, now: datetime
     ) -> tuple[Hold, ...]:
         """Each in the shape that its node gives it; one whose node is gone is gone as well."""
-        shape = NodeSlots(self, template, timedelta())
         nodes = {node.name: node for node in view.nodes}
         ordered = sorted(view.standing, key=height)
         found = ((name, nodes.get(name.partition("/")[0])) for name in ordered)
-        shapes = ((name, shape.pinned(node)) for name, node in found if node is not None)
+        shapes = ((name, self._pinned(template, node)) for name, node in found if node is not None)
         return tuple(
             as_hold(headroom, pinned, name, view) for name, pinned in shapes if pinned is not None
         )
@@ -103,40 +103,32 @@ class PerNode(Size):
         once = template.pod.requests
         return Resources({name: once[name] * self.slots for name in once if name != PODS})
 
+    def _names(self, node: Node) -> list[str]:
+        """The first slot is called like its node, so it stays when there are to be more."""
+        return [node.name, *(f"{node.name}/{number}" for number in range(1, self.slots))]
+
+    def _pinned(self, template: PodTemplate, node: Node) -> PodTemplate | None:
+        """The slot's shape on this node; None where its part of the node comes to nothing."""
+        if self.percent is None:
+            return replace(template, node=node.name)
+        pod = _part(template.pod, node, self.percent)
+        return replace(template, pod=pod, node=node.name) if pod.requests else None
+
+    def _grace_end(
+        self, node: Node, template: PodTemplate, view: SizeView, now: datetime
+    ) -> datetime | None:
+        """Until when a node that keeps a slot is let be, though it is not ready just now."""
+        since = node.unready_since
+        if since is None or node.deleted is not None or now >= since + view.grace:
+            return None
+        stands = any(name in view.standing for name in self._names(node))
+        sound = eligible(replace(node, ready=True), template.pod) is None
+        return since + view.grace if stands and sound else None
+
     def words(self, headroom: Headroom, workload: Workload | None) -> str:
         if self.percent is not None:
             return f"a slot of {self.percent} % of each eligible node"
         return f"{slots_told(self.slots)} on each eligible node"
-
-
-@dataclass(frozen=True, slots=True)
-class NodeSlots:
-    """How slots of a size per node are made, and for how long a node may not be ready."""
-
-    size: PerNode
-    template: PodTemplate
-    grace: timedelta
-
-    def names(self, node: Node) -> list[str]:
-        """The first slot is called like its node, so it stays when there are to be more."""
-        more = (f"{node.name}/{number}" for number in range(1, self.size.slots))
-        return [node.name, *more]
-
-    def pinned(self, node: Node) -> PodTemplate | None:
-        """The slot's shape on this node; None where its part of the node comes to nothing."""
-        if self.size.percent is None:
-            return replace(self.template, node=node.name)
-        pod = _part(self.template.pod, node, self.size.percent)
-        return replace(self.template, pod=pod, node=node.name) if pod.requests else None
-
-    def graceful(self, node: Node, standing: frozenset[str], now: datetime) -> datetime | None:
-        """Until when a node that keeps a slot is let be, though it is not ready just now."""
-        since = node.unready_since
-        if since is None or node.deleted is not None or now >= since + self.grace:
-            return None
-        stands = any(name in standing for name in self.names(node))
-        sound = eligible(replace(node, ready=True), self.template.pod) is None
-        return since + self.grace if stands and sound else None
 
 
 def _part(pod: Pod, node: Node, percent: int) -> Pod:
@@ -144,18 +136,6 @@ def _part(pod: Pod, node: Node, percent: int) -> Pod:
     names = [name for name in pod.requests if name != PODS] or _WITHOUT_WISHES
     requests = Resources({name: node.allocatable[name] * percent // 100 for name in names})
     return with_requests(pod, requests)
-
-
-def _blinking(
-    shape: NodeSlots, excluded: Sequence[Exclusion], view: SizeView, now: datetime
-) -> list[tuple[Node, datetime]]:
-    """Nodes in their grace period, each with its end."""
-    unready = {each.node for each in excluded if each.rule is NodeRule.READY}
-    return [
-        (node, until)
-        for node in view.nodes
-        if node.name in unready and (until := shape.graceful(node, view.standing, now)) is not None
-    ]
 
 
 def _middle(wished: WantedSlots | None) -> Resources:
