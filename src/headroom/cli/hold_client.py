@@ -133,9 +133,7 @@ async def make(manifest: Json, client: Client, patience: float, dry: bool = Fals
     if not answer.ok:
         raise refusal(answer, f"make hold {metadata['name']}")
     stand = _stand(json.loads(answer.body))
-    if dry:
-        return stand
-    if not patience:
+    if dry or not patience:
         return stand
     with waiting(_still(metadata["name"], stand, patience)) as progress:
         loop = asyncio.get_running_loop()

@@ -15,7 +15,7 @@ from headroom.cli import options, proactive
 from headroom.cli.dialects import chosen
 from headroom.cli.errors import Misuse, NegativeAnswer, parsed
 from headroom.cli.output import OutputFormat, put, put_document, say
-from headroom.cli.pages.flags import NOT_SHOWN, Html, JournalFile, Serve, ShownFlags, Svg
+from headroom.cli.pages.flags import Html, JournalFile, Serve, ShownFlags, Svg
 from headroom.cli.run import AcrossNamespaces
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def simulate(
 
 
 def _played(
-    scenario: Scenario, speech: KindCodecs, policy: Policy, shown: ShownFlags = NOT_SHOWN
+    scenario: Scenario, speech: KindCodecs, policy: Policy, shown: ShownFlags
 ) -> Result | None:
     """Run a scenario, with progress on a terminal; None if it was served and stopped early."""
     from headroom.cli.embedded import embedded_play, found_in

@@ -40,6 +40,3 @@ class ShownFlags:
     @property
     def wanted(self) -> bool:
         return bool(self.serve or self.html or self.svg)
-
-
-NOT_SHOWN = ShownFlags()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from headroom.cli.pages.feeds import FileFeed
+    from headroom.dashboard.prices import Prices
 
 Files = Annotated[
     list[Path], typer.Argument(metavar="FILE…", help="A dump, a result or manifests; - for stdin.")
@@ -48,11 +49,10 @@ def view(
     asyncio.run(serve_page(feed, address))
 
 
-def file_feed(files: Sequence[Path], dialects: Sequence[str], prices: object = None) -> FileFeed:
+def file_feed(files: Sequence[Path], dialects: Sequence[str], prices: Prices) -> FileFeed:
     """The data of files; the journal of a result becomes its timeline."""
     from headroom.cli.pages.feeds import FileFeed
     from headroom.cli.source import Where, documents_in, read_world
-    from headroom.dashboard.prices import Prices
     from headroom.dashboard.timeline import Timeline, from_journal
     from headroom.wire.times import parse_time
 
@@ -65,4 +65,4 @@ def file_feed(files: Sequence[Path], dialects: Sequence[str], prices: object = N
             entries = [entry for entry in journal if isinstance(entry, dict)]
             timeline = from_journal(entries, parse_time(str(start)), world.now)
     name = ", ".join(str(path) for path in files)
-    return FileFeed(world, name, prices if isinstance(prices, Prices) else None, timeline)
+    return FileFeed(world, name, prices, timeline)

@@ -118,11 +118,11 @@ def _known(world: World, wanted: Headroom | Hold) -> Headroom | Hold:
 
 def _with(world: World, wanted: Sequence[Headroom | Hold]) -> World:
     parents = {each.parent for each in wanted}
-    headrooms = [each for each in world.headrooms if each.parent not in parents]
-    holds = [each for each in world.holds if each.parent not in parents]
-    headrooms += [each for each in wanted if isinstance(each, Headroom)]
-    holds += [each for each in wanted if isinstance(each, Hold)]
-    return replace(world, headrooms=tuple(headrooms), holds=tuple(holds))
+    there: list[Headroom | Hold] = [*world.headrooms, *world.holds]
+    things = [*(each for each in there if each.parent not in parents), *wanted]
+    headrooms = tuple(each for each in things if isinstance(each, Headroom))
+    holds = tuple(each for each in things if isinstance(each, Hold))
+    return replace(world, headrooms=headrooms, holds=holds)
 
 
 def _headroom(world: World, headroom: Headroom, table: PlannedCluster) -> Planned:

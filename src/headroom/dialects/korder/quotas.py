@@ -34,25 +34,17 @@ _USED_BY = {
 }
 
 
-class _Notes:
-    """The errors in one object: `errors` disable the quota, `warnings` do not."""
-
-    def __init__(self) -> None:
-        self.errors = Findings()
-        self.warnings = Findings()
-
-
 def _quota(read: KorderObject) -> KorderQuota:
     metadata = read.metadata or KorderMetadata()
-    notes = _Notes()
-    spec = notes.errors.fields(read.spec, "spec")
-    scope = _scope(spec, notes)
-    hard = ceiling_of(spec, "hard", notes.warnings) or DEFAULT_LIMITS
+    errors, warnings = Findings(), Findings()  # Only errors disable the quota.
+    spec = errors.fields(read.spec, "spec")
+    scope = _scope(spec, warnings)
+    hard = ceiling_of(spec, "hard", warnings) or DEFAULT_LIMITS
     if hard.longest is None:
         hard = limits.Ceiling(hard.amounts, DEFAULT_LIMITS.longest)
-    shares = _shares(spec, notes.warnings)
-    _compare(scope, hard, shares, notes.warnings)
-    windows = _windows(spec, notes.warnings)
+    shares = _shares(spec, warnings)
+    _compare(scope, hard, shares, warnings)
+    windows = _windows(spec, warnings)
     return KorderQuota(
         parent=replace(parent_of(read, QUOTAS), namespace=""),
         scope=scope,
@@ -61,8 +53,8 @@ def _quota(read: KorderObject) -> KorderQuota:
         windows=windows,
         **life_of(metadata),
         freed=_freed(metadata),
-        problems=notes.errors.problems,
-        warnings=notes.warnings.problems,
+        problems=errors.problems,
+        warnings=warnings.problems,
         status=status_of(spelling(read.status)),
     )
 
@@ -75,7 +67,7 @@ def _freed(metadata: KorderMetadata) -> tuple[str, ...] | None:
     return tuple(each for each in found if each != FINALIZER)
 
 
-def _scope(spec: Fields, notes: _Notes) -> limits.Scope:
+def _scope(spec: Fields, warnings: Findings) -> limits.Scope:
     scope = spec.part("scope")
     if not scope.given:
         if not spec.has("scope"):
@@ -87,7 +79,7 @@ def _scope(spec: Fields, notes: _Notes) -> limits.Scope:
         return limits.Scope()
     for name in scope.present(_USED_BY):
         if _USED_BY[name] != kind:
-            notes.warnings.add(scope.at(name), f"is ignored with type {kind}")
+            warnings.add(scope.at(name), f"is ignored with type {kind}")
     if kind == limits.NAMESPACE_LIST:
         return limits.Scope(kind, namespaces=_namespaces(scope))
     if kind == limits.NAMESPACE_SELECTOR:
