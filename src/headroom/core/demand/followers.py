@@ -100,10 +100,12 @@ class Following:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """An owner, and what it needs now."""
+    """An owner and what it needs now; since when we could serve it, and what it was last told."""
 
     owner: Pod
     needs: Following
+    since: datetime | None = None
+    told: str = ""
 
 
 def followed(

@@ -68,8 +68,6 @@ class HeadroomMemory:
     quotas: QuotaMemory = NOTHING_SAID  # of a size that keeps to ResourceQuotas
     shapes: Shapes | None = None  # of one whose shapes are chosen
     followed: tuple[Followed, ...] = ()  # of one that follows gated pods: what each needs
-    owners_since: Mapping[str, datetime] = field(default_factory=dict)  # served, by uid
-    owners_told: Mapping[str, str] = field(default_factory=dict)  # by uid: what was last told
     objects: ObjectsMemory = NO_OBJECTS
     slot_set: Companion = NOT_MADE
     daemon_set: Companion = NOT_MADE
@@ -114,12 +112,9 @@ def is_due(memory: HeadroomMemory, now: datetime) -> bool:
     return memory.stale or due or bool(memory.objects.refused or memory.objects.beyond)
 
 
-def decided(
-    memory: HeadroomMemory, view: SizeView, decision: Decision, now: datetime
-) -> HeadroomMemory:
+def decided(memory: HeadroomMemory, view: SizeView, decision: Decision) -> HeadroomMemory:
     """It was decided which slots are wanted."""
     auto, shapes = decision.wished.auto, memory.shapes
-    since, owners = memory.owners_since, (each.owner.uid for each in view.followed)
     return replace(
         memory,
         wished=decision.wished,
@@ -127,7 +122,6 @@ def decided(
         quotas=view.quotas,
         shapes=replace(shapes, had=slots_had(auto)) if shapes is not None and auto else shapes,
         followed=view.followed,
-        owners_since={uid: since.get(uid, now) for uid in owners},
         not_before=decision.not_before,
     )
 

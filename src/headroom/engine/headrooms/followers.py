@@ -14,7 +14,7 @@ would wait. If the node has room, kube-scheduler places the slot.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 
@@ -36,6 +36,8 @@ from headroom.engine.freeze import unfit
 from headroom.engine.headrooms.records import remember_headroom
 from headroom.engine.headrooms.slot_pods import slot_guardians
 from headroom.engine.ledger import Ledger
+
+_Known = tuple[followers.Followed, ...]
 
 
 def concerned(ledger: Ledger, pod: Pod | None) -> Iterator[str]:
@@ -61,21 +63,22 @@ def _may_cover(ledger: Ledger, headroom: Headroom, node: str) -> bool:
 
 
 def followed_by(
-    ledger: Ledger, headroom: Headroom, size: Size, since: Mapping[str, datetime], now: datetime
-) -> tuple[followers.Followed, ...]:
-    """What each owner of a headroom needs now; `since` is when we first could serve it, by uid."""
+    ledger: Ledger, headroom: Headroom, size: Size, before: _Known, now: datetime
+) -> _Known:
+    """What each owner of a headroom needs now; `before` is what was known of them."""
     rule = size.follows
     if rule is None:
         return ()
     made: dict[str, list[str]] = {}  # the parts of each owner that have a guardian
     for slot, _ in slot_guardians(ledger, headroom):
         made.setdefault(followers.owner_uid(slot), []).append(slot.partition("/")[2])
-    found = []
+    known, found = {each.owner.uid: each for each in before}, []
     for owner in _owners(ledger, headroom, rule):
         mounted = mounts(owner.key.namespace, owner.claims, ledger.storage)
-        parts, first = frozenset(made.get(owner.uid, ())), since.get(owner.uid, now)
-        view = followers.FollowedPod(owner, tuple(mounted), parts, first)
-        found.append(followers.Followed(owner, followers.needs_of(view, rule, now)))
+        parts = frozenset(made.get(owner.uid, ()))
+        old = known.get(owner.uid) or followers.Followed(owner, followers.Following(), now)
+        view = followers.FollowedPod(owner, tuple(mounted), parts, old.since or now)
+        found.append(replace(old, owner=owner, needs=followers.needs_of(view, rule, now)))
     return tuple(found)
 
 
@@ -85,24 +88,21 @@ def serve(ledger: Ledger, headroom: Headroom, open_now: bool, now: datetime) -> 
     if rule is None:
         return
     memory = ledger.slots.memory[whole]  # Slots may be known only since the decision.
-    followed = followed_by(ledger, headroom, rule, memory.owners_since, now)
-    told = dict(memory.owners_told)
-    for each in followed:
+    followed = list(followed_by(ledger, headroom, rule, memory.followed, now))
+    for place, each in enumerate(followed):
         owner, needs, subject = each.owner, each.needs, pod_subject(each.owner.key, Topic.FOLLOW)
         if agenda.busy(subject) or agenda.resting(subject, now):
             continue
         if not open_now and rule.gate in owner.gates:
             needs = followers.Following(release=True, reason="OutsideSchedule")
         tell = followers.owner_telling(owner, needs, now)
-        if tell is not None and told.get(owner.uid) != tell.message:  # Once.
-            told[owner.uid] = tell.message
+        if tell is not None and each.told != tell.message:  # Once.
+            followed[place] = replace(each, told=tell.message)
             yield telling(tell)
         action = followers.next_write(owner, needs, rule, owner_label(headroom.parent, rule))
         if action is not None:
             yield Sequence(Work.FOLLOW, (subject,), ((action,),))
-    left = {each.owner.uid for each in followed}
-    told = {uid: words for uid, words in told.items() if uid in left}
-    remember_headroom(ledger, whole, followed=followed, owners_told=told)
+    remember_headroom(ledger, whole, followed=tuple(followed))
 
 
 def _owners(ledger: Ledger, headroom: Headroom, rule: Follow) -> Iterator[Pod]:
@@ -117,7 +117,7 @@ def covered(
     ledger: Ledger,
     headroom: Headroom,
     template: PodTemplate | Note,
-    followed: tuple[followers.Followed, ...],
+    followed: _Known,
 ) -> tuple[tuple[str, str], ...]:
     """The slots of a headroom that others cover, each with whose room that is and where."""
     rule = headroom.size.follows

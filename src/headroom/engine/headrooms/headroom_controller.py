@@ -267,7 +267,7 @@ class HeadroomController:
         wished = owned(headroom, decision.wished, memory.slot_set, memory.daemon_set)
         # Only now: a decision that raises is none, and nothing is told.
         decision = replace(decision, wished=wished)
-        ledger.slots.memory[whole] = decided(memory, view, decision, now)
+        ledger.slots.memory[whole] = decided(memory, view, decision)
         if promise is not None and view.learnt is not None and view.learnt.memory is not None:
             promise.decided(view.learnt.memory)
         again = None

@@ -63,7 +63,7 @@ def size_view(ledger: Ledger, headroom: Headroom, known: HeadroomMemory, now: da
     choosing = not headroom.paused and not headroom.problems
     workload = ledger.slots.workload_of(headroom)
     size = window.size if window is not None else headroom.size
-    followed = followed_by(ledger, headroom, size, known.owners_since, now)
+    followed = followed_by(ledger, headroom, size, known.followed, now)
     template = template_for(headroom, workload)
     left = allowance(ledger, headroom)
     there = len(guarded(ledger, headroom)) if left is not None else 0
