@@ -21,14 +21,6 @@ def whole_status(resource: Resource, parent: Parent, status: Json, version: str 
     return changed(resource, parent, [change], "status", version)
 
 
-def whole_finalizers(
-    resource: Resource, parent: Parent, finalizers: tuple[str, ...], version: str
-) -> Write:
-    """Put the whole list of finalizers in place."""
-    change = {"op": "add", "path": "/metadata/finalizers", "value": list(finalizers)}
-    return changed(resource, parent, [change], version=version)
-
-
 def changed(
     resource: Resource,
     parent: Parent,

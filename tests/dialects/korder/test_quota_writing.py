@@ -11,8 +11,9 @@ from headroom.core.actions import DeletePod, SetFinalizers, WriteQuotaStatus
 from headroom.core.objects import Condition, Key, Parent
 from headroom.core.resources import Resources
 from headroom.dialects.korder.quotas import decode_quota
-from headroom.dialects.korder.quotastatus import render_quota, status_json
+from headroom.dialects.korder.quotastatus import status_json
 from headroom.dialects.korder.rules.limits import Ceiling, QuotaStatus
+from headroom.dialects.korder.writes import render
 from tests.builders import NOON
 from tests.dialects.korder.quota_cases import SOUND, Case
 
@@ -76,7 +77,7 @@ def test_a_status_that_makes_no_sense_counts_as_none() -> None:
 
 
 def test_a_status_is_put_in_place_of_the_one_object_that_is_meant() -> None:
-    write = render_quota(WriteQuotaStatus(TEAM, STATUS))
+    write = render(WriteQuotaStatus(TEAM, STATUS))
     assert write is not None
     assert (write.method, write.path, write.guarded) == (
         "PATCH",
@@ -90,7 +91,7 @@ def test_a_status_is_put_in_place_of_the_one_object_that_is_meant() -> None:
 
 
 def test_finalizers_are_taken_off_the_version_that_was_read() -> None:
-    write = render_quota(SetFinalizers(TEAM, "7", ("other",)))
+    write = render(SetFinalizers(TEAM, "7", ("other",)))
     assert write is not None
     assert write.path == "/apis/core.korder.dev/v1alpha1/quotas/team"
     assert list(write.body)[1:] == [
@@ -100,6 +101,6 @@ def test_finalizers_are_taken_off_the_version_that_was_read() -> None:
 
 
 def test_what_is_not_about_a_quota_is_left_to_others() -> None:
-    order = Parent("core.korder.dev/v1alpha1", "Order", "shop", "o")
-    assert render_quota(SetFinalizers(order, "7", ())) is None
-    assert render_quota(DeletePod(Key("shop", "p"), "u")) is None
+    other = Parent("example.com/v1", "Quota", "shop", "o")
+    assert render(SetFinalizers(other, "7", ())) is None
+    assert render(DeletePod(Key("shop", "p"), "u")) is None

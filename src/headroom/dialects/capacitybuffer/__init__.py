@@ -10,15 +10,16 @@ from __future__ import annotations
 from headroom.dialects.capacitybuffer.buffers import decode_buffer, decode_pod_template
 from headroom.dialects.capacitybuffer.names import BUFFERS, GROUP
 from headroom.dialects.capacitybuffer.schema import definitions, with_buffers
-from headroom.dialects.capacitybuffer.statuses import render
+from headroom.dialects.capacitybuffer.statuses import status_json
 from headroom.wire.dialect import Dialect
+from headroom.wire.foreign_objects import object_writes
 from headroom.wire.kinds import POD_TEMPLATES, RESOURCE_QUOTAS
 from headroom.wire.rbac import READ, rule
 
 CAPACITYBUFFER = Dialect(
     name="capacitybuffer",
     decoders={BUFFERS: decode_buffer},
-    render=render,
+    render=object_writes({BUFFERS: lambda status, _: status_json(status)}),
     definitions=definitions,
     rules=(
         rule(GROUP, (BUFFERS.plural,), READ),

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headroom.core.actions import Action, WriteHeadroomStatus
 from headroom.core.headrooms.headrooms import HeadroomStatus
-from headroom.dialects.capacitybuffer.names import BUFFERS
 from headroom.dialects.capacitybuffer.rules.size import ACTIVE
 from headroom.wire.kinds import Json
-from headroom.wire.objectpatches import whole_status
 from headroom.wire.objects.codec import NUMBER, TEXT, Codec
 from headroom.wire.objects.statuses import CONDITIONS
-from headroom.wire.writes import Write
 
 _STATUS = Codec(
     HeadroomStatus,
@@ -21,13 +17,6 @@ _STATUS = Codec(
     template=TEXT.named("podTemplateRef.name"),
     template_generation=NUMBER.named("podTemplateGeneration"),
 )
-
-
-def render(action: Action) -> Write | None:
-    """The request that writes the status of a buffer; None for any other action."""
-    if not isinstance(action, WriteHeadroomStatus) or action.parent.kind != BUFFERS.kind:
-        return None
-    return whole_status(BUFFERS, action.parent, status_json(action.status))
 
 
 def status_json(status: HeadroomStatus) -> Json:

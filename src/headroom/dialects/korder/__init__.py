@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from headroom.core.actions import Action
 from headroom.dialects.korder import kinds
 from headroom.dialects.korder.definitions import order_and_ticket
 from headroom.dialects.korder.orders import decode_order
 from headroom.dialects.korder.quotas import decode_quota
 from headroom.dialects.korder.quotaschema import quota_definition, with_quota
-from headroom.dialects.korder.quotastatus import render_quota
 from headroom.dialects.korder.rules.requests import ASKING, with_requests
 from headroom.dialects.korder.schema import extended
 from headroom.dialects.korder.tickets import decode_ticket
@@ -25,7 +23,6 @@ from headroom.wire.admission_policies.pods import controlled_by
 from headroom.wire.dialect import Dialect, Rival
 from headroom.wire.rbac import READ, rule
 from headroom.wire.schema.notation import Catalogue
-from headroom.wire.writes import Write
 
 _SAME_SPEC = "object.?spec == oldObject.?spec"
 
@@ -44,10 +41,6 @@ CONFINED = (
 )
 
 
-def _render(action: Action) -> Write | None:
-    return render_quota(action) or render(action)
-
-
 def _definitions() -> list[dict[str, Any]]:
     return [*order_and_ticket(), quota_definition()]
 
@@ -59,7 +52,7 @@ def _catalogue(catalogue: Catalogue) -> Catalogue:
 KORDER = Dialect(
     name="korder",
     decoders={kinds.ORDERS: decode_order, kinds.TICKETS: decode_ticket, kinds.QUOTAS: decode_quota},
-    render=_render,
+    render=render,
     definitions=_definitions,
     rules=(
         rule(kinds.GROUP, ("orders", "tickets"), (*READ, "patch")),

@@ -1,4 +1,4 @@
-"""The status of a Quota: decode it, and the writes that set it.
+"""The status of a Quota: decode and encode it.
 
 A written status decodes to the same value. `max-duration` is written in seconds, so that clients
 that parse every limit as a quantity can read it. An invalid status counts as none.
@@ -11,17 +11,13 @@ from datetime import timedelta
 import msgspec
 from msgspec import Raw
 
-from headroom.core.actions import Action, SetFinalizers, WriteQuotaStatus
 from headroom.core.resources import EMPTY, Resources
-from headroom.dialects.korder.kinds import QUOTAS
 from headroom.dialects.korder.quotalimits import ceiling_of
 from headroom.dialects.korder.rules.limits import MAX_DURATION, Ceiling, QuotaStatus, spelled
 from headroom.wire.kinds import Json
-from headroom.wire.objectpatches import whole_finalizers, whole_status
 from headroom.wire.objects.codec import NUMBER, TEXT, Codec, Part
 from headroom.wire.objects.findings import Fields, Findings
 from headroom.wire.objects.statuses import CONDITIONS
-from headroom.wire.writes import Write
 
 
 def ceiling_json(ceiling: Ceiling) -> dict[str, str]:
@@ -53,14 +49,3 @@ _STATUS = Codec(
 )
 status_of = _STATUS.read
 status_json = _STATUS.write
-
-
-def render_quota(action: Action) -> Write | None:
-    """The request for an action about a Quota; None for any other action."""
-    match action:
-        case WriteQuotaStatus(parent=parent, status=QuotaStatus() as status):
-            return whole_status(QUOTAS, parent, status_json(status))
-        case SetFinalizers(parent=parent) if parent.kind == QUOTAS.kind:
-            return whole_finalizers(QUOTAS, parent, action.finalizers, action.version)
-        case _:
-            return None

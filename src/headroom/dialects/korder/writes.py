@@ -1,4 +1,4 @@
-"""Actions about Orders and Tickets as API requests, and korder's annotations on claims.
+"""Actions about Orders, Tickets and Quotas as API requests, and korder's annotations on claims.
 
 Each write names its object (by uid, and by version if it depends on what was read), so another
 object with the same name is never changed.
@@ -11,52 +11,33 @@ import msgspec
 from headroom.core import actions
 from headroom.core.derived_names import label_value
 from headroom.core.names import SHAPE_ANNOTATION, SLOT_ANNOTATION
-from headroom.core.objects import Parent
 from headroom.dialects.korder import kinds
+from headroom.dialects.korder.quotastatus import status_json as quota_status_json
 from headroom.dialects.korder.statuses import order_status_json, ticket_status_json
+from headroom.wire.foreign_objects import is_of, object_writes
 from headroom.wire.guardians import owned_by
-from headroom.wire.kinds import Json, Resource
-from headroom.wire.objectpatches import annotated, changed, deletion, whole_finalizers, whole_status
+from headroom.wire.kinds import Json
+from headroom.wire.objectpatches import annotated, changed
 from headroom.wire.render import render as render_native
 from headroom.wire.writes import Write
 
-_KINDS = {resource.kind: resource for resource in (kinds.ORDERS, kinds.TICKETS)}
+_of_objects = object_writes(
+    {
+        kinds.ORDERS: lambda status, _: order_status_json(status),
+        kinds.TICKETS: lambda status, ticket: ticket_status_json(status, ticket.namespace),
+        kinds.QUOTAS: lambda status, _: quota_status_json(status),
+    }
+)
 
 
 def render(action: actions.Action) -> Write | None:
-    """The request for an action about an Order or a Ticket; None for any other."""
+    """The request for an action about an object of korder; None for any other."""
     match action:
-        case actions.WriteHeadroomStatus() if _is_ours(action.parent):
-            return _status(action.parent, "", order_status_json(action.status))
-        case actions.WriteHoldStatus() if _is_ours(action.parent):
-            status = ticket_status_json(action.status, action.parent.namespace)
-            return _status(action.parent, action.version, status)
-        case actions.CreateSlotObject() if _is_ours(action.of):
+        case actions.CreateSlotObject() if is_of(action.of, kinds.ORDERS):
             return _renewal(action) if action.hold.parent.uid else _creation(action)
-        case actions.DeleteObject() if _is_ours(action.parent):
-            return deletion(_resource(action.parent), action.parent)
-        case actions.SetFinalizers() if _is_ours(action.parent):
-            return _finalizers(action)
         case actions.Nominate() | actions.Bind():
             return _claim(action)
-    return None
-
-
-def _is_ours(parent: Parent) -> bool:
-    return parent.api_version == kinds.API_VERSION and parent.kind in _KINDS
-
-
-def _status(parent: Parent, version: str, status: Json) -> Write:
-    return whole_status(_resource(parent), parent, status, version)
-
-
-def _finalizers(action: actions.SetFinalizers) -> Write:
-    parent = action.parent
-    return whole_finalizers(_resource(parent), parent, action.finalizers, action.version)
-
-
-def _resource(parent: Parent) -> Resource:
-    return _KINDS[parent.kind]
+    return _of_objects(action)
 
 
 def _creation(action: actions.CreateSlotObject) -> Write:
@@ -90,7 +71,7 @@ def _renewal(action: actions.CreateSlotObject) -> Write:
             {"op": "add", "path": f"/metadata/annotations/{_pointer(name)}", "value": value}
             for name, value in annotations.items()
         ]
-    return changed(_resource(hold.parent), hold.parent, changes, version=hold.version)
+    return changed(kinds.TICKETS, hold.parent, changes, version=hold.version)
 
 
 def _made(action: actions.CreateSlotObject) -> Json:
@@ -115,7 +96,7 @@ def _made(action: actions.CreateSlotObject) -> Json:
 
 def _claim(action: actions.Nominate | actions.Bind) -> Write | None:
     """The claim of a ticket as ours is written, with korder's own annotations."""
-    if action.claimed is None or not _is_ours(action.claimed):
+    if action.claimed is None or not is_of(action.claimed, kinds.TICKETS):
         return None
     told = {kinds.CLAIMED_ANNOTATION: action.claimed.name, kinds.NODE_ANNOTATION: action.node}
     return annotated(render_native(action), told)
