@@ -8,9 +8,8 @@ are too many samples, every second one is dropped, so that the timeline keeps it
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from headroom.core.claims import claim_of
 from headroom.core.names import ROLE_LABEL
@@ -18,12 +17,9 @@ from headroom.core.objects import Pod
 from headroom.dashboard.view import ClusterView
 
 MOST = 600
-LINES = ("wanted", "held", "claimed", "waiting", "misses")
-FIELDS = (*LINES, "owners", "late")
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(NamedTuple):
     """The numbers at one time."""
 
     wanted: int
@@ -34,8 +30,8 @@ class Sample:
     owners: int = 0
     late: int = 0
 
-    def row(self) -> list[int]:
-        return [getattr(self, name) for name in FIELDS]
+
+LINES, FIELDS = Sample._fields[:5], Sample._fields
 
 
 class Timeline:
@@ -49,7 +45,7 @@ class Timeline:
         """Add a sample; it replaces one of the same second."""
         second = int(at.timestamp())
         self._samples.pop(second, None)
-        self._samples[second] = sample.row()
+        self._samples[second] = list(sample)
         if len(self._samples) > self._most:
             kept = list(self._samples.items())
             # The newest always stays, because it is the current state.
