@@ -6,14 +6,15 @@ from datetime import timedelta
 
 import pytest
 
+from headroom.core.conditions import Words, conditions_of
 from headroom.core.headrooms.size_limits import Note
+from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.resources import Resources
 from headroom.dialects.capacitybuffer.rules.size import (
     ACTIVE,
-    BufferFacts,
     BufferSize,
+    buffer_words,
     chunks,
-    conditions,
     is_ours,
 )
 from tests.builders import NOON, resources
@@ -89,12 +90,17 @@ def test_only_active_capacity_is_ours() -> None:
     assert not is_ours("buffer.gke.io/standby-capacity")
 
 
-def told(facts: BufferFacts) -> dict[str, tuple[str, str]]:
-    return {each.type: (each.status, each.reason) for each in conditions(facts, (), NOON)}
+def words(wanted: int = 0, allowed: int = 0, held: int = 0, *quotas: str) -> tuple[Words, ...]:
+    notes = tuple(Note("LimitedByQuotas", name) for name in quotas)
+    return buffer_words(WantedSlots(asked=wanted, later=allowed, notes=notes), held, None)
+
+
+def told(found: tuple[Words, ...]) -> dict[str, tuple[str, str]]:
+    return {kind: (status, reason) for kind, status, reason, _ in found}
 
 
 def test_all_chunks_on_ready_nodes_are_provisioned() -> None:
-    assert told(BufferFacts(wanted=2, allowed=2, held=2)) == {
+    assert told(words(wanted=2, allowed=2, held=2)) == {
         "ReadyForProvisioning": ("True", "Resolved"),
         "LimitedByQuotas": ("False", "ResourceQuotasAllocated"),
         "Provisioning": ("True", "FitsExistingCapacity"),
@@ -102,24 +108,24 @@ def test_all_chunks_on_ready_nodes_are_provisioned() -> None:
 
 
 def test_chunks_that_wait_require_new_capacity() -> None:
-    facts = BufferFacts(wanted=5, allowed=5, held=2)
-    assert told(facts)["Provisioning"] == ("False", "RequiresNewCapacity")
-    assert "3 of 5" in conditions(facts, (), NOON)[2].message
+    found = words(wanted=5, allowed=5, held=2)
+    assert told(found)["Provisioning"] == ("False", "RequiresNewCapacity")
+    assert "3 of 5" in found[2][3]
 
 
 def test_what_a_quota_takes_is_told_with_its_name() -> None:
-    limited = conditions(BufferFacts(4, 3, 3, quotas=("team", "gpu")), (), NOON)[1]
-    assert (limited.status, limited.reason) == ("True", "ResourceQuotasAllocated")
-    assert all(word in limited.message for word in ("4", "3", "team, gpu"))
+    _, status, reason, message = words(4, 3, 3, "team", "gpu")[1]
+    assert (status, reason) == ("True", "ResourceQuotasAllocated")
+    assert all(word in message for word in ("4", "3", "team, gpu"))
 
 
 def test_an_empty_buffer_provisions_nothing() -> None:
-    assert told(BufferFacts())["Provisioning"] == ("False", "BufferEmpty")
+    assert told(words())["Provisioning"] == ("False", "BufferEmpty")
 
 
 def test_a_buffer_that_is_not_ready_is_not_provisioning_either() -> None:
-    facts = BufferFacts(2, 2, 2, trouble=Note("PodTemplateNotFound", "no PodTemplate web"))
-    assert told(facts) == {
+    trouble = Note("PodTemplateNotFound", "no PodTemplate web")
+    assert told(buffer_words(WantedSlots(asked=2, later=2), 2, trouble)) == {
         "ReadyForProvisioning": ("False", "PodTemplateNotFound"),
         "LimitedByQuotas": ("False", "ResourceQuotasAllocated"),
         "Provisioning": ("False", "NotReadyForProvisioning"),
@@ -127,8 +133,8 @@ def test_a_buffer_that_is_not_ready_is_not_provisioning_either() -> None:
 
 
 def test_a_condition_keeps_its_time_while_its_status_stays() -> None:
-    first = conditions(BufferFacts(2, 2, 1, generation=1), (), NOON)
+    first = conditions_of(words(2, 2, 1), (), 1, NOON)
     later = NOON + timedelta(minutes=5)
-    second = conditions(BufferFacts(2, 2, 2, generation=2), first, later)
+    second = conditions_of(words(2, 2, 2), first, 2, later)
     assert [each.since for each in second] == [NOON, NOON, later]
     assert [each.generation for each in second] == [2, 2, 2]

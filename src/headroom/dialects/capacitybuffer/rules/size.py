@@ -8,7 +8,7 @@ when every chunk stands on a ready node.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import ClassVar
@@ -91,18 +91,12 @@ class BufferSize(Size):
         source = headroom.slot.source
         named = source.name if source is not None and source.kind == headrooms.POD_TEMPLATE else ""
         trouble = _unsized(wished, bool(named))
-        facts = BufferFacts(
-            wanted=wished.asked,
-            allowed=wished.count,
-            held=tally.held,
-            quotas=tuple(note.message for note in wished.notes if note.reason == LIMITED),
-            trouble=trouble,
-            generation=headroom.generation,
-        )
+        words = buffer_words(wished, tally.held, trouble)
+        before, generation = headroom.status.conditions, headroom.generation
         return headrooms.HeadroomStatus(
             desired=wished.count,
-            conditions=conditions(facts, headroom.status.conditions, now),
-            observed_generation=headroom.generation,
+            conditions=conditions_of(words, before, generation, now),
+            observed_generation=generation,
             template="" if trouble else named,
             template_generation=0 if trouble else tally.template_generation,
         )
@@ -118,18 +112,6 @@ class BufferSize(Size):
         if held is not None and held.reason == NEEDS_MORE:
             return Unserved(held.reason, held.message, short=True)
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class BufferFacts:
-    """How a buffer stands: chunks wanted, allowed, made, and on ready nodes."""
-
-    wanted: int = 0
-    allowed: int = 0
-    held: int = 0
-    quotas: tuple[str, ...] = ()
-    trouble: Note | None = None
-    generation: int = 0
 
 
 def is_ours(strategy: str) -> bool:
@@ -172,37 +154,33 @@ def _unsaid(size: BufferSize) -> Note:
     return Note(RESOLUTION_FAILED, words)
 
 
-def conditions(
-    facts: BufferFacts, before: Iterable[Condition], now: datetime
-) -> tuple[Condition, ...]:
-    """The three conditions of a buffer; each keeps its time for as long as its status stays."""
-    words = (_ready(facts), _limited(facts), _provisioning(facts))
-    return conditions_of(words, before, facts.generation, now)
+def buffer_words(wished: WantedSlots, held: int, trouble: Note | None) -> tuple[Words, ...]:
+    """The three conditions of a buffer of which so many chunks are on ready nodes."""
+    if trouble is not None:
+        why = "nothing is held while the buffer is not ready"
+        return (
+            (READY, "False", trouble.reason, trouble.message),
+            (LIMITED, "False", BY_QUOTA, ""),
+            (PROVISIONING, "False", NOT_READY, why),
+        )
+    ready = (READY, "True", RESOLVED, "shape and size are known")
+    return ready, _limited(wished), _provisioning(wished.count, held)
 
 
-def _ready(facts: BufferFacts) -> Words:
-    if facts.trouble is not None:
-        return READY, "False", facts.trouble.reason, facts.trouble.message
-    return READY, "True", RESOLVED, "shape and size are known"
-
-
-def _limited(facts: BufferFacts) -> Words:
-    if facts.trouble is not None or facts.allowed >= facts.wanted:
+def _limited(wished: WantedSlots) -> Words:
+    if wished.count >= wished.asked:
         return LIMITED, "False", BY_QUOTA, ""
-    quotas = ", ".join(facts.quotas)
-    message = f"{facts.wanted} chunks are wanted, {facts.allowed} allowed by quota {quotas}"
+    quotas = ", ".join(note.message for note in wished.notes if note.reason == LIMITED)
+    message = f"{wished.asked} chunks are wanted, {wished.count} allowed by quota {quotas}"
     return LIMITED, "True", BY_QUOTA, message
 
 
-def _provisioning(facts: BufferFacts) -> Words:
-    if facts.trouble is not None:
-        return PROVISIONING, "False", NOT_READY, "nothing is held while the buffer is not ready"
-    if facts.allowed == 0:
+def _provisioning(allowed: int, held: int) -> Words:
+    if allowed == 0:
         return PROVISIONING, "False", EMPTY_BUFFER, "no chunk is wanted or allowed"
-    if facts.held >= facts.allowed:
-        return PROVISIONING, "True", FITS, f"all {facts.allowed} chunks stand on ready nodes"
-    waiting = facts.allowed - facts.held
-    message = f"{waiting} of {facts.allowed} chunks wait for a node"
+    if held >= allowed:
+        return PROVISIONING, "True", FITS, f"all {allowed} chunks stand on ready nodes"
+    message = f"{allowed - held} of {allowed} chunks wait for a node"
     return PROVISIONING, "False", NEEDS_MORE, message
 
 
