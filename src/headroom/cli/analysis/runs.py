@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from headroom.sim.api.values import dig
+from headroom.sim.scenarios import waits
 from headroom.sim.scenarios.model import Scenario
 from headroom.sim.scenarios.report import Result
-from headroom.sim.scenarios.waits import Stay, quantile
+from headroom.sim.scenarios.waits import Stay, by_workload
 from headroom.wire.durations import parse_duration
 
 DIGITS = 4
@@ -23,23 +24,13 @@ class Promise:
     start_within: float
 
 
-@dataclass(frozen=True, slots=True)
-class Waited:
-    """One pod at the end of a run."""
-
-    workload: str
-    owner: bool
-    seconds: float
-    started: bool
-
-
 @dataclass(slots=True)
 class ConfigurationRun:
     """A configuration and the results of its runs."""
 
     name: str
     promise: Promise
-    waits: list[Waited] = field(default_factory=list)
+    waits: list[Stay] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
     slot_hours: float = 0.0
     held: tuple[tuple[float, float], ...] = ()  # of the first seed: time, number
@@ -48,9 +39,8 @@ class ConfigurationRun:
         """Add one more run."""
         self.results.append(result)
         self.slot_hours += result.summary["held"].get("slot_hours", 0.0)
-        self.waits += [
-            Waited(stay.workload, stay.owner, stay.waited(now), stay.started) for stay in stays
-        ]
+        # Who still waits has waited until the end.
+        self.waits += (replace(stay, until=now) if stay.until is None else stay for stay in stays)
 
     @property
     def count(self) -> int:
@@ -66,10 +56,7 @@ class ConfigurationRun:
 
     def workloads(self) -> dict[str, dict[str, Any]]:
         """Waits by workload."""
-        groups: dict[str, list[Waited]] = {}
-        for each in self.waits:
-            groups.setdefault(each.workload, []).append(each)
-        return {name: summed(groups[name]) for name in sorted(groups)}
+        return {name: summed(stays) for name, stays in by_workload(self.waits).items()}
 
     def achieved(self, workloads: frozenset[str]) -> float | None:
         """The share of pods of these workloads that started in time; None without any."""
@@ -77,7 +64,7 @@ class ConfigurationRun:
         if not meant:
             return None
         limit = self.promise.start_within
-        return sum(each.started and each.seconds <= limit for each in meant) / len(meant)
+        return sum(each.started and each.waited(0.0) <= limit for each in meant) / len(meant)
 
     def troubles(self) -> list[str]:
         """All errors of the runs, each once."""
@@ -94,17 +81,14 @@ class ConfigurationRun:
         return not any(each.violations for each in self.results)
 
 
-def summed(waits: Sequence[Waited]) -> dict[str, Any]:
-    """How long pods waited, and how many never started."""
-    ordered = sorted(each.seconds for each in waits)
-    started = sum(each.started for each in waits)
+def summed(stays: Sequence[Stay]) -> dict[str, Any]:
+    """How long pods waited, and how many never started; none of them waits any more."""
+    found = waits.summed(stays, 0.0)
     return {
-        "created": len(waits),
-        "started": started,
-        "neverStarted": len(waits) - started,
-        "p50_wait_s": quantile(ordered, 0.50),
-        "p95_wait_s": quantile(ordered, 0.95),
-        "p99_wait_s": quantile(ordered, 0.99),
+        "created": found["created"],
+        "started": found["started"],
+        "neverStarted": found["created"] - found["started"],
+        **{name: value for name, value in found.items() if name.endswith("_wait_s")},
     }
 
 
