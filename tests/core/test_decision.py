@@ -7,8 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from headroom.core.headrooms.decision import LOAD_PAUSE, LONGEST_PAUSE, Opening, decide, opening
+from headroom.core.headrooms.decision import LOAD_PAUSE, LONGEST_PAUSE, decide, opening
 from headroom.core.headrooms.headrooms import HeadroomStatus, Window
+from headroom.core.headrooms.memory import HeadroomMemory, Opening
 from headroom.core.headrooms.wanted_slots import SizeView
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.sizes.adaptive import Adaptive
@@ -19,6 +20,7 @@ from tests.builders import NOON
 from tests.core.headroom_builder import headroom
 
 HOUR = timedelta(hours=1)
+NEW = HeadroomMemory()
 LUNCH = Window("0 12 * * *", HOUR)
 
 
@@ -50,22 +52,23 @@ def test_after_a_restart_a_window_is_told_of_only_if_its_status_did_not_know_it(
 def test_the_next_look_is_when_the_window_ends() -> None:
     made = headroom(Replicas(2), schedule=(LUNCH,))
     sight = SizeView(opening(made, None, calendar, NOON).window)
-    found = decide(made, sight, calendar, NOON)
+    found = decide(made, NEW, sight, calendar, NOON)
     assert len(found.wished.slots) == 2
-    assert found.look_again == NOON + HOUR
+    assert found.look_at == NOON + HOUR
 
 
 def test_the_same_sight_gives_the_same_decision() -> None:
     made = headroom(Replicas(2))
     sight = SizeView(ActiveWindow(made.size), standing=frozenset({"0"}))
-    assert decide(made, sight, calendar, NOON) == decide(made, sight, calendar, NOON)
+    assert decide(made, NEW, sight, calendar, NOON) == decide(made, NEW, sight, calendar, NOON)
 
 
 @pytest.mark.slow
 def test_many_slots_are_decided_less_often_and_the_load_at_most_every_two_seconds() -> None:
     for size, pause in ((Replicas(100_000), LONGEST_PAUSE), (Utilization(800), LOAD_PAUSE)):
         made = headroom(size)
-        assert decide(made, SizeView(ActiveWindow(size)), calendar, NOON).not_before == NOON + pause
+        found = decide(made, NEW, SizeView(ActiveWindow(size)), calendar, NOON)
+        assert found.not_before == NOON + pause
 
 
 def test_an_open_window_is_the_floor_of_a_learnt_size() -> None:

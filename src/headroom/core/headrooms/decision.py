@@ -1,42 +1,27 @@
 """Decide about a headroom: which window is open, which slots should exist, when to look again.
 
 Two steps, both pure. `opening` comes first, because some inputs of the second step depend on the
-window that is open. The engine collects these inputs (`SizeView`), and acts on the `Decision`.
+window that is open. The engine collects these inputs (`SizeView`), stores the next memory, and acts
+on it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from headroom.core.actions import Tell
 from headroom.core.headrooms import windows
+from headroom.core.headrooms.companions import owned
 from headroom.core.headrooms.events import window_tellings
 from headroom.core.headrooms.headrooms import Headroom
-from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots, wish
+from headroom.core.headrooms.memory import HeadroomMemory, Opening
+from headroom.core.headrooms.shapes import slots_had
+from headroom.core.headrooms.wanted_slots import SizeView, wish
 from headroom.core.plan import earliest
 
 PAUSE_PER_SLOT = timedelta(microseconds=200)
 LONGEST_PAUSE = timedelta(seconds=10)
 LOAD_PAUSE = timedelta(seconds=2)  # A sum over all pods is expensive.
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """The window that is open; `begun`: each window has its slots anew; what to tell of it."""
-
-    window: windows.ActiveWindow | None
-    begun: bool = False
-    tells: tuple[Tell, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """The slots that should exist, when to decide again, and not before when."""
-
-    wished: WantedSlots
-    look_again: datetime | None
-    not_before: datetime
 
 
 def opening(
@@ -53,11 +38,18 @@ def opening(
 
 
 def decide(
-    headroom: Headroom, view: SizeView, calendar: windows.Calendar, now: datetime
-) -> Decision:
-    """Decide from the inputs alone; the same each time for the same inputs."""
+    headroom: Headroom,
+    memory: HeadroomMemory,
+    view: SizeView,
+    calendar: windows.Calendar,
+    now: datetime,
+) -> HeadroomMemory:
+    """Decide from the inputs alone which slots are wanted, and when to decide again.
+
+    The same each time for the same inputs.
+    """
     wished = wish(headroom, view, now)
-    look_again = earliest(
+    look_at = earliest(
         windows.next_change(headroom, now, calendar),
         windows.next_start(headroom, now, calendar),  # The status tells of the one after it.
         wished.look_again,
@@ -67,5 +59,14 @@ def decide(
     # Slots that are numbers are not gone through one by one.
     effort = wished.count if headroom.size.by_node else len(wished.slots)
     pause = min(PAUSE_PER_SLOT * effort, LONGEST_PAUSE)
-    not_before = now + (LOAD_PAUSE if headroom.size.by_load else pause)
-    return Decision(wished, look_again, not_before)
+    auto, shapes = wished.auto, memory.shapes
+    return replace(
+        memory,
+        wished=owned(headroom, wished, memory.slot_set, memory.daemon_set),
+        look_at=look_at,
+        not_before=now + (LOAD_PAUSE if headroom.size.by_load else pause),
+        foresight=wished.foresight or memory.foresight,
+        quotas=view.quotas,
+        shapes=replace(shapes, had=slots_had(auto)) if shapes is not None and auto else shapes,
+        followed=view.followed,
+    )

@@ -16,10 +16,9 @@ from headroom.core.demand.followers import Followed
 from headroom.core.demand.foresight import ForesightMemory
 from headroom.core.demand.quota_memory import NOTHING_SAID, QuotaMemory
 from headroom.core.headrooms.companions import NOT_MADE, Companion
-from headroom.core.headrooms.decision import Decision, Opening
 from headroom.core.headrooms.headrooms import Headroom
-from headroom.core.headrooms.shapes import Shapes, first_shapes, slots_had
-from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots
+from headroom.core.headrooms.shapes import Shapes, first_shapes
+from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold
 from headroom.core.objects import Parent, Pod
@@ -51,6 +50,15 @@ class ObjectsMemory:
 
 
 NO_OBJECTS = ObjectsMemory()
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The window that is open; `begun`: each window has its slots anew; what to tell of it."""
+
+    window: ActiveWindow | None
+    begun: bool = False
+    tells: tuple[Tell, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,20 +118,6 @@ def is_due(memory: HeadroomMemory, now: datetime) -> bool:
     """Whether it is to be worked out anew which slots are wanted."""
     due = memory.look_at is not None and memory.look_at <= now
     return memory.stale or due or bool(memory.objects.refused or memory.objects.beyond)
-
-
-def decided(memory: HeadroomMemory, view: SizeView, decision: Decision) -> HeadroomMemory:
-    """It was decided which slots are wanted."""
-    auto, shapes = decision.wished.auto, memory.shapes
-    return replace(
-        memory,
-        wished=decision.wished,
-        foresight=decision.wished.foresight or memory.foresight,
-        quotas=view.quotas,
-        shapes=replace(shapes, had=slots_had(auto)) if shapes is not None and auto else shapes,
-        followed=view.followed,
-        not_before=decision.not_before,
-    )
 
 
 def begun_anew(objects: ObjectsMemory) -> ObjectsMemory:

@@ -14,14 +14,12 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from headroom.core.demand.resource_quotas import ResourceQuota
-from headroom.core.headrooms.companions import owned
 from headroom.core.headrooms.decision import decide, opening
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.events import claim_tellings
 from headroom.core.headrooms.headrooms import NO_STATUS, Headroom, Workload
 from headroom.core.headrooms.memory import (
     HeadroomMemory,
-    decided,
     first_memory,
     is_due,
     object_tellings,
@@ -263,11 +261,8 @@ class HeadroomController:
         memory = replace(memory, opened=opened, shapes=shapes, spent=spent)
         promise = promises.advance(ledger, whole, now) if headroom.size.learns else None
         view = size_inputs.size_view(ledger, headroom, memory, now)
-        decision = decide(headroom, view, calendar, now)
-        wished = owned(headroom, decision.wished, memory.slot_set, memory.daemon_set)
         # Only now: a decision that raises is none, and nothing is told.
-        decision = replace(decision, wished=wished)
-        ledger.slots.memory[whole] = decided(memory, view, decision)
+        decided = ledger.slots.memory[whole] = decide(headroom, memory, view, calendar, now)
         if promise is not None and view.learnt is not None and view.learnt.memory is not None:
             promise.decided(view.learnt.memory)
         again = None
@@ -281,7 +276,7 @@ class HeadroomController:
         if after := companions.write(ledger, headroom, window, now):
             yield after
         next_end = size_inputs.next_end(ledger, headroom, now)
-        look_at = earliest(decision.look_again, again, next_end)
+        look_at = earliest(decided.look_at, again, next_end)
         remember_headroom(ledger, whole, look_at=look_at)
         creation_limits.decided(ledger, whole)
         yield from followers.serve(ledger, headroom, window is not None, now)
