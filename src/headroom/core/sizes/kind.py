@@ -64,11 +64,6 @@ class Size(ABC):
         return None
 
     @property
-    def resource_limits(self) -> tuple[tuple[str, int], ...] | None:
-        """The limits on resources that the size has itself, instead of `spec.limits`."""
-        return None
-
-    @property
     def terms(self) -> PromiseTerms:
         """Which part of the owners should start how fast, and how long an arrival counts."""
         return USUAL_TERMS

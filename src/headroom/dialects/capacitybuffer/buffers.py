@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from headroom.core.headrooms.headrooms import Headroom, Slot, Workload, WorkloadRef
+from headroom.core.headrooms.headrooms import Headroom, Limits, Slot, Workload, WorkloadRef
 from headroom.core.holds import PREEMPTIBLE
 from headroom.dialects.capacitybuffer.names import APPS, BATCH, BUFFERS, OURS, PEOPLE
 from headroom.dialects.capacitybuffer.rules.size import BufferSize, is_ours
@@ -76,6 +76,7 @@ def _headroom(read: _BufferObject) -> Headroom:
         parent=parent_of(read, BUFFERS),
         slot=Slot(source=given.get("pod_template_ref") or given.get("scalable_ref")),
         size=BufferSize(given.get("replicas"), given.get("percentage"), given.get("limits")),
+        limits=Limits(resources=given.get("limits") or ()),
         mode=PREEMPTIBLE,
         **life_of(metadata),
         status=status_of(spelling(read.status)),

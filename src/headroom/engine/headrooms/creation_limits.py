@@ -137,8 +137,7 @@ def _alive(ledger: Ledger, hold: Hold) -> int:
 
 def _exceeds(ledger: Ledger, headroom: Headroom, more: Resources) -> bool:
     """Whether one more guardian would be more than a limit on resources allows."""
-    own, whole = headroom.size.resource_limits, headroom.parent.whole
-    limits = headroom.limits.resources if own is None else own
+    limits, whole = headroom.limits.resources, headroom.parent.whole
     if not limits:
         return False
     used = ledger.index.total(By.SLOT_GUARDIAN, whole)

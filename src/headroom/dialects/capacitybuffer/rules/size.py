@@ -56,10 +56,6 @@ class BufferSize(Size):
     percentage: int | None = None
     limits: tuple[tuple[str, int], ...] | None = None
 
-    @property
-    def resource_limits(self) -> tuple[tuple[str, int], ...] | None:
-        return self.limits
-
     def wish(
         self, headroom: headrooms.Headroom, template: PodTemplate, view: SizeView, now: datetime
     ) -> WantedSlots:
