@@ -32,24 +32,19 @@ Cause = On | tuple[On, str] | tuple[str, WorkloadRef]
 
 def causes(headroom: Headroom) -> Iterator[Cause]:
     """What a headroom depends on."""
-    size, namespace = headroom.size, headroom.parent.namespace
-    chunked = headroom.slot.chunk == NODE_CHUNK
-    if size.by_node or chunked:
-        yield On.NODES
-    if chunked:
-        yield On.DAEMON_SETS
-    if size.by_load:
-        yield On.LOAD
-        yield On.QUOTAS, namespace
-    if size.looks_ahead:
-        yield On.WORKLOADS
-    if headroom.slot.auto is not None:
-        yield On.SHAPES
-    if size.follows is not None:
-        yield On.FOLLOWED
-    if size.learns:
-        yield On.ARRIVALS
-    if size.shares_quotas:
-        yield On.SHARED_QUOTAS, namespace
-    if headroom.slot.source is not None:
-        yield namespace, headroom.slot.source
+    size, slot, namespace = headroom.size, headroom.slot, headroom.parent.namespace
+    chunked = slot.chunk == NODE_CHUNK
+    asked: tuple[tuple[bool, Cause], ...] = (
+        (size.by_node or chunked, On.NODES),
+        (chunked, On.DAEMON_SETS),
+        (size.by_load, On.LOAD),
+        (size.by_load, (On.QUOTAS, namespace)),
+        (size.looks_ahead, On.WORKLOADS),
+        (slot.auto is not None, On.SHAPES),
+        (size.follows is not None, On.FOLLOWED),
+        (size.learns, On.ARRIVALS),
+        (size.shares_quotas, (On.SHARED_QUOTAS, namespace)),
+    )
+    yield from (cause for depends, cause in asked if depends)
+    if slot.source is not None:
+        yield namespace, slot.source
