@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from headroom.core.objects import Condition
@@ -19,6 +19,14 @@ def conditions_of(
         Condition(kind, status, reason, message, _since(known.get(kind), status, now), generation)
         for kind, status, reason, message in words
     )
+
+
+def state_words(
+    ready: bool, progressing: bool, degraded: bool, reason: str, message: str
+) -> Iterator[Words]:
+    """The three conditions that holds and headrooms have, for one reason."""
+    states = (("Ready", ready), ("Progressing", progressing), ("Degraded", degraded))
+    return ((kind, "True" if holds else "False", reason, message) for kind, holds in states)
 
 
 def ready_in(conditions: Iterable[Condition]) -> Condition | None:

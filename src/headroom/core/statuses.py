@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from headroom.core.actions import Tell
-from headroom.core.conditions import conditions_of, ready_in
+from headroom.core.conditions import conditions_of, ready_in, state_words
 from headroom.core.holds import Hold, HoldStatus, OwnerUse
 from headroom.core.objects import Key, Parent, Pod
 from headroom.core.resources import EMPTY, Resources
@@ -57,20 +57,14 @@ def status_of(facts: Facts, now: datetime, owners: tuple[OwnerUse, ...] = ()) ->
     """Build the status that the facts call for, keeping the times of conditions that stay."""
     hold = facts.hold
     degraded = facts.degraded or facts.reason == "InvalidSpec"
-    ready = "True" if facts.phase == "Available" else "False"
-    progressing = "True" if facts.phase == "Pending" and not degraded else "False"
-    wanted = (
-        ("Ready", ready),
-        ("Progressing", progressing),
-        ("Degraded", "True" if degraded else "False"),
-    )
+    ready, progressing = facts.phase == "Available", facts.phase == "Pending" and not degraded
     before = hold.status.conditions
     if facts.phase in ENDED and hold.status.phase not in ENDED:
         # The time of Ready is that of the end, also if it never was ready.
         before = tuple(condition for condition in before if condition.type != "Ready")
     remarks = () if facts.phase in ENDED else map(str, hold.remarks)
     message = "; ".join(part for part in (facts.message, *remarks) if part)
-    words = ((kind, status, facts.reason, message) for kind, status in wanted)
+    words = state_words(ready, progressing, degraded, facts.reason, message)
     return HoldStatus(
         phase=facts.phase,
         node=facts.node,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from headroom.core.conditions import conditions_of
+from headroom.core.conditions import conditions_of, state_words
 from headroom.core.derived_names import label_value
 from headroom.core.headrooms.eligibility import summary
 from headroom.core.headrooms.headrooms import NO_STATUS, ON_PRIORITY, Headroom, HeadroomStatus
@@ -58,13 +58,9 @@ def status_of(
     degraded = reason in DEGRADING or bool(tally.trouble or tally.refused)
     empty = not desired and reason in _EMPTY
     ready = not degraded and not empty and tally.held >= desired
-    wanted = (
-        ("Ready", ready),
-        ("Progressing", not degraded and tally.held < desired),
-        ("Degraded", degraded),
-    )
+    progressing = not degraded and tally.held < desired
     message = _message(headroom, wished, tally, desired)
-    words = ((kind, "True" if holds else "False", reason, message) for kind, holds in wanted)
+    words = state_words(ready, progressing, degraded, reason, message)
     return replace(
         tally.counts,
         desired=desired,
