@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from headroom.cli.dialects import dialect_of
@@ -24,35 +25,26 @@ class KindsToRead:
     local: bool = True
 
 
-_NEEDS = {
-    "hold": KindsToRead((HOLDS,)),
-    "headroom": KindsToRead((HEADROOMS,)),
-    "slot": KindsToRead((HEADROOMS, PODS, NODES), local=False),
-    "node": KindsToRead((NODES, PODS), local=False),
-    "guardian": KindsToRead((PODS,)),
-    "claim": KindsToRead((PODS, HOLDS)),
-}
-_TABLES = {
-    "hold": holds,
-    "headroom": headrooms,
-    "slot": slots,
-    "guardian": guardians,
-    "claim": claims,
+_LISTS: dict[str, tuple[KindsToRead, Callable[[World], Table]]] = {
+    "hold": (KindsToRead((HOLDS,)), holds),
+    "headroom": (KindsToRead((HEADROOMS,)), headrooms),
+    "slot": (KindsToRead((HEADROOMS, PODS, NODES), local=False), slots),
+    "node": (KindsToRead((NODES, PODS), local=False), node_table),
+    "guardian": (KindsToRead((PODS,)), guardians),
+    "claim": (KindsToRead((PODS, HOLDS)), claims),
 }
 
 
 def needs(noun: str) -> KindsToRead:
     """What to read to list a noun."""
     if noun not in DIALECT_OF:
-        return _NEEDS[noun]
+        return _LISTS[noun][0]
     kinds = dialect_of(DIALECT_OF[noun]).kinds
     return KindsToRead(tuple(each for each in kinds if each.kind == KINDS[noun]))
 
 
 def table_of(world: World, noun: str) -> Table:
     """The table of a noun."""
-    if noun == "node":
-        return node_table(world.nodes, world.pods)
     if noun in DIALECT_OF:
         return foreign(world, KINDS[noun])
-    return _TABLES[noun](world)
+    return _LISTS[noun][1](world)

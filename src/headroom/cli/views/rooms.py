@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from headroom.cli.amounts import in_play, shown
+from headroom.cli.source import World
 from headroom.cli.views.tables import Table, TableRow
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Node, Pod
@@ -102,10 +103,10 @@ def room_item(room: NodeRoom) -> dict[str, Any]:
     }
 
 
-def node_table(nodes: Sequence[Node], pods: Iterable[Pod]) -> Table:
+def node_table(world: World) -> Table:
     """Every node by name, below a line for all of them; the wide table counts pods too."""
-    found = rooms(nodes, pods)
-    labels = {node.name: node.labels for node in nodes}
+    found = rooms(world.nodes, world.pods)
+    labels = {node.name: node.labels for node in world.nodes}
     resources = resources_of(found)
     rows = [
         TableRow(
