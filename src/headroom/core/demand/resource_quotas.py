@@ -101,10 +101,10 @@ def allowance(
     """
     count, limiting = wanted, []
     for quota in sorted(quotas, key=lambda each: each.name):
-        most = _most(quota, requests, ours)
-        if most is not None and most < wanted:
+        tight = tightest(requests, (quota,), ours)
+        if tight is not None and tight.count < wanted:
             limiting.append(quota.name)
-            count = min(count, most)
+            count = min(count, tight.count)
     return QuotaAllowance(count, tuple(limiting))
 
 
@@ -136,10 +136,6 @@ def less(quota: ResourceQuota, given: Resources) -> ResourceQuota:
         for name, most in quota.hard.items()
     }
     return replace(quota, hard=hard)
-
-
-def _most(quota: ResourceQuota, requests: Resources, ours: Resources) -> int | None:
-    return min((room.count for room in _rooms(quota, requests, ours)), default=None)
 
 
 def _rooms(quota: ResourceQuota, requests: Resources, ours: Resources) -> Iterator[Tight]:

@@ -144,7 +144,8 @@ def given_back(bound: Mapping[str, bool], count: int) -> tuple[str, ...]:
     `bound` says for each, by name, whether it is on a node. Among equals the highest name goes, so
     that the lowest stay.
     """
-    ordered = sorted(bound, key=lambda name: (bound[name], -len(name), _downward(name), name))
+    highest_first = sorted(bound, key=lambda name: (len(name), name), reverse=True)
+    ordered = sorted(highest_first, key=lambda name: bound[name])
     return tuple(ordered[: max(0, len(ordered) - count)])
 
 
@@ -170,8 +171,3 @@ def _pieces(asked: Resources, one: Resources) -> int:
 def _fits(room: Resources, one: Resources) -> int:
     counts = (room[name] // amount for name, amount in one.items() if amount > 0)
     return max(0, min(counts, default=room[PODS] or 1))
-
-
-def _downward(name: str) -> tuple[int, ...]:
-    """Sort names of one length from the last to the first."""
-    return tuple(-ord(letter) for letter in name)
