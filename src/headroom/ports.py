@@ -14,7 +14,7 @@ from headroom.core.actions import Action, Outcome
 from headroom.core.demand.resource_quotas import ResourceQuota
 from headroom.core.demand.volumes import Stored
 from headroom.core.eviction.budgets import Budget
-from headroom.core.fast_replace import dataclass
+from headroom.core.fast_dataclass import dataclass
 from headroom.core.headrooms.announced_pods import PodAutoscaler
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.holds import Hold

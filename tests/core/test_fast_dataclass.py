@@ -1,4 +1,4 @@
-"""The dataclass of `core.fast_replace` gives the same values as that of the library."""
+"""The dataclass of `core.fast_dataclass` gives the same values as that of the library."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from headroom.core.fast_replace import dataclass
+from headroom.core.fast_dataclass import changes, dataclass
 from headroom.core.objects import Condition, Placement
 from tests.builders import hold, node, pod
 
@@ -57,8 +57,37 @@ def test_a_value_survives_a_pickle() -> None:
     assert hash(again) == hash(value)
 
 
-def test_a_value_has_its_fields_and_no_others_and_says_that_it_is_frozen() -> None:
+@dataclass(slots=True)
+class Changing:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Child(Ours):
+    more: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unique:
+    name: str
+
+
+def test_a_value_has_its_fields_and_no_others() -> None:
     value: Any = Ours("a")
     with pytest.raises(AttributeError):
         value.other = 1
-    assert Ours.__dict__["__dataclass_params__"].frozen
+
+
+def test_only_what_may_change_says_so() -> None:
+    assert changes(Changing("a"))
+    assert not any(map(changes, (Ours("a"), Child("a"), Unique("a"), Theirs("a"), "a", None)))
+
+
+def test_a_value_may_inherit_from_another() -> None:
+    assert Child("a", more="b") == Child("a", more="b") != Child("a")
+    assert hash(Child("a", more="b")) == hash(Child("a", more="b"))
+
+
+def test_a_value_without_equality_is_only_itself() -> None:
+    assert Unique("a") != Unique("a")
+    assert len({Unique("a"), Unique("a")}) == 2

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from headroom.core.fast_replace import replace
+from headroom.core.fast_dataclass import replace
 from headroom.core.hold_state.memory import NOTHING
 from headroom.core.hold_state.view import HoldView
 from headroom.core.objects import Condition

@@ -11,7 +11,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from headroom.core.fast_replace import dataclass
+from headroom.core.fast_dataclass import dataclass
 from headroom.core.headrooms.headrooms import HeadroomStatus
 from headroom.core.headrooms.node_overhead import Overhead
 from headroom.core.headrooms.slot_values import SlotObjects

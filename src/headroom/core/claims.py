@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from headroom.core.fast_replace import dataclass
+from headroom.core.fast_dataclass import dataclass
 from headroom.core.hold_order import affinity_refusal
 from headroom.core.holds import Hold, OwnerUse
 from headroom.core.names import (

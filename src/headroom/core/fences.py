@@ -28,7 +28,7 @@ from headroom.core.actions import (
 )
 from headroom.core.allocation import used_up
 from headroom.core.derived_names import dns_label
-from headroom.core.fast_replace import replace
+from headroom.core.fast_dataclass import replace
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.names import (
     LOCKED_PRIORITY,

@@ -26,7 +26,7 @@ from headroom.core.actions import (
 from headroom.core.allocation import kept_beside, ports_beside
 from headroom.core.claims import Offer
 from headroom.core.derived_names import dns_label, guardian_name
-from headroom.core.fast_replace import replace
+from headroom.core.fast_dataclass import replace
 from headroom.core.holds import Hold
 from headroom.core.latches import PREEMPTS
 from headroom.core.names import CLAIM_GATE

@@ -12,7 +12,7 @@ from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from headroom.core.fast_replace import dataclass
+from headroom.core.fast_dataclass import dataclass
 from headroom.core.headrooms.slot_values import Chronicle, Membership, Tenure
 from headroom.core.objects import (
     Condition,

@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from headroom.core.actions import Bind, DeletePod, EndPod, MarkPreempted, MoveLatch
-from headroom.core.fast_replace import dataclass
+from headroom.core.fast_dataclass import dataclass
 from headroom.core.holds import Hold
 from headroom.core.names import (
     CLAIMS_ANNOTATION,

@@ -13,7 +13,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple
 
-from headroom.core.fast_replace import dataclass
+from headroom.core.fast_dataclass import dataclass
 from headroom.core.resources import EMPTY, Resources
 
 NO_LABELS: Mapping[str, str] = MappingProxyType({})

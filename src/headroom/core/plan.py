@@ -14,7 +14,7 @@ from enum import Enum
 from itertools import chain
 
 from headroom.core.actions import Action, MarkUnschedulable, Tell
-from headroom.core.fast_replace import dataclass
+from headroom.core.fast_dataclass import dataclass
 from headroom.core.subjects import Subject
 
 Step = tuple[Action, ...]

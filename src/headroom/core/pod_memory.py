@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from headroom.core.fast_replace import dataclass
+from headroom.core.fast_dataclass import dataclass
 from headroom.core.waits.owners_first import Ahead
 
 

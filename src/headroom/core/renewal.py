@@ -12,7 +12,7 @@ from datetime import datetime
 
 from headroom.core.allocation import is_short
 from headroom.core.derived_names import guardian_names, shape_of
-from headroom.core.fast_replace import dataclass
+from headroom.core.fast_dataclass import dataclass
 from headroom.core.holds import Hold
 from headroom.core.names import SHAPE_ANNOTATION
 from headroom.core.objects import Pod

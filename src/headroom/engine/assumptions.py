@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 
-from headroom.core.fast_replace import dataclass, replace
+from headroom.core.fast_dataclass import dataclass, replace
 from headroom.core.names import (
     CLAIMED_ANNOTATION,
     CLAIMED_SLOT_ANNOTATION,

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from headroom.core.actions import DeletePod
-from headroom.core.fast_replace import replace
+from headroom.core.fast_dataclass import replace
 from headroom.core.holds import PREEMPTIBLE
 from headroom.core.index_entries import By, burst_group
 from headroom.core.latches import kept_for

@@ -28,7 +28,7 @@ from headroom.core.actions import (
     Ungate,
 )
 from headroom.core.allocation import beside_text
-from headroom.core.fast_replace import replace
+from headroom.core.fast_dataclass import replace
 from headroom.core.hold_state.memory import guardian_deleted
 from headroom.core.hold_state.own_pods import latch_annotations, pod_made
 from headroom.core.index_entries import guardian_to_place, work_entries

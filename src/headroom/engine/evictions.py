@@ -19,7 +19,7 @@ from headroom.core.eviction.preallocation import Succession, may_succeed
 from headroom.core.eviction.preempted import PreemptedView, was_preempted
 from headroom.core.eviction.preemption import HoldInUse, HoldToEnter
 from headroom.core.eviction.reclaim import ReclaimView
-from headroom.core.fast_replace import replace
+from headroom.core.fast_dataclass import replace
 from headroom.core.hold_state.decision import CANDIDATES
 from headroom.core.holds import Hold
 from headroom.core.latches import kept_for

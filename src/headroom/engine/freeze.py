@@ -12,7 +12,7 @@ from datetime import datetime
 from headroom.core.allocation import keeps_rest
 from headroom.core.claims import claim_of
 from headroom.core.doors.latch_decision import keeps_claim, keeps_place
-from headroom.core.fast_replace import replace
+from headroom.core.fast_dataclass import replace
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.latches import claims_on, kept_for

@@ -21,7 +21,7 @@ from headroom.core.doors.next_handover import (
     may_start,
     next_handover,
 )
-from headroom.core.fast_replace import replace
+from headroom.core.fast_dataclass import replace
 from headroom.core.handover import Claim, is_quick, nominate_only, through_gate, through_latch
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By, Entry

@@ -13,7 +13,7 @@ from headroom.core.derived_names import forget_names
 from headroom.core.eviction.preallocation import needs_place
 from headroom.core.eviction.preempted import rest
 from headroom.core.eviction.reclaim import reclaim
-from headroom.core.fast_replace import replace
+from headroom.core.fast_dataclass import replace
 from headroom.core.headrooms.headrooms import NEVER
 from headroom.core.hold_state import decision as hold_decision
 from headroom.core.hold_state.decision import last_node

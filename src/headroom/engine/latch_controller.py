@@ -15,7 +15,7 @@ from headroom.core.doors.latched import (
     is_due,
     why_not,
 )
-from headroom.core.fast_replace import replace
+from headroom.core.fast_dataclass import replace
 from headroom.core.fences import stands_for_fence
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By, Entry

@@ -17,7 +17,7 @@ from headroom.core.authenticity import keeps
 from headroom.core.demand.volumes import Storage, Stored
 from headroom.core.doors.latch_decision import NEW_LATCH, LatchMemory
 from headroom.core.eviction.budgets import Budget
-from headroom.core.fast_replace import replace
+from headroom.core.fast_dataclass import replace
 from headroom.core.handover import Claim
 from headroom.core.hold_state.memory import NOTHING, HoldMemory
 from headroom.core.holds import Hold

@@ -6,7 +6,7 @@ from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from headroom.core.fast_replace import dataclass, replace
+from headroom.core.fast_dataclass import dataclass, replace
 from headroom.core.hold_state.memory import HoldMemory
 from headroom.core.holds import Hold
 from headroom.core.index_entries import hold_entries

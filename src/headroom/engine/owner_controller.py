@@ -28,7 +28,7 @@ from headroom.core.doors.owner_decision import (
     WaitForNode,
     decide,
 )
-from headroom.core.fast_replace import replace
+from headroom.core.fast_dataclass import replace
 from headroom.core.handover import latch_before, latch_free_room, ungate
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By

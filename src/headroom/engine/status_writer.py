@@ -25,7 +25,7 @@ from typing import Any
 
 from headroom.core import actions
 from headroom.core.conditions import ready_in
-from headroom.core.fast_replace import dataclass, replace
+from headroom.core.fast_dataclass import dataclass, replace
 from headroom.core.headrooms.events import tellings as headroom_tellings
 from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus
 from headroom.core.holds import Hold, HoldStatus

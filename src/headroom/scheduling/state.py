@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import field
 
 from headroom.core.demand.volumes import NO_STORAGE, Storage
-from headroom.core.fast_replace import dataclass
+from headroom.core.fast_dataclass import dataclass
 from headroom.core.objects import (
     NO_LABELS,
     HostPort,

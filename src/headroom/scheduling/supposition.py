@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from headroom.core.fast_dataclass import changes
 from headroom.scheduling.pod_counts import SupposedTallies
 from headroom.scheduling.state import ClusterState
 
@@ -57,14 +58,9 @@ def _copied(thing: Any) -> Any:
         sample = next(iter(thing.values()), None)  # All values of one table are of one kind.
         if isinstance(sample, dict):
             return _Shared(thing)
-        changes = _changes(sample)
-        return {key: _copied(each) for key, each in thing.items()} if changes else dict(thing)
-    if _changes(thing):
+        deep = changes(sample)
+        return {key: _copied(each) for key, each in thing.items()} if deep else dict(thing)
+    if changes(thing):
         parts = {each.name: getattr(thing, each.name) for each in fields(thing)}
         return type(thing)(**{name: _copied(part) for name, part in parts.items()})
     return thing
-
-
-def _changes(thing: Any) -> bool:
-    settings = getattr(thing, "__dataclass_params__", None)
-    return settings is not None and not settings.frozen

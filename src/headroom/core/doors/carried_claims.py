@@ -13,7 +13,7 @@ from datetime import datetime
 
 from headroom.core.actions import Disclaim
 from headroom.core.doors.claim_decision import GateDecision, OwnerStage, disclaim
-from headroom.core.fast_replace import dataclass, replace
+from headroom.core.fast_dataclass import dataclass, replace
 from headroom.core.handover import ungate
 from headroom.core.holds import Hold
 from headroom.core.names import CLAIM_GATE

@@ -33,7 +33,7 @@ from headroom.core.actions import CreateGuardian, DeletePod, Disclaim
 from headroom.core.allocation import kept_beside, ports_beside, to_keep
 from headroom.core.claims import claim_of
 from headroom.core.derived_names import guardian_name
-from headroom.core.fast_replace import dataclass, replace
+from headroom.core.fast_dataclass import dataclass, replace
 from headroom.core.handover import finish_gate
 from headroom.core.holds import Hold
 from headroom.core.names import CLAIM_GATE

@@ -13,7 +13,7 @@ from datetime import datetime
 from headroom.core.actions import ClaimInPlace
 from headroom.core.allocation import kept_beside, policy_refusal
 from headroom.core.claims import standing_refusal
-from headroom.core.fast_replace import replace
+from headroom.core.fast_dataclass import replace
 from headroom.core.node.kept_room import returned_on
 from headroom.core.node.view import HeldRoom, HoldRoom, NodeView
 from headroom.core.objects import Pod

@@ -12,7 +12,7 @@ from itertools import islice
 
 from headroom.core.claims import Offer, Refused, Search, standing_refusal
 from headroom.core.doors.offers import HANDED_OVER, HoldAsked, answer, not_open
-from headroom.core.fast_replace import dataclass
+from headroom.core.fast_dataclass import dataclass
 from headroom.core.holds import Hold
 from headroom.core.node.view import HoldRoom
 from headroom.core.objects import Pod

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from headroom.core.fast_replace import dataclass, replace
+from headroom.core.fast_dataclass import dataclass, replace
 from headroom.core.hold_lifecycle import is_leaving
 from headroom.core.holds import Hold
 from headroom.core.latches import (

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from headroom.core.allocation import is_short, keeps_rest, kept_beside, policy_refusal, to_keep
 from headroom.core.claims import standing_refusal
-from headroom.core.fast_replace import dataclass
+from headroom.core.fast_dataclass import dataclass
 from headroom.core.fences import returns
 from headroom.core.holds import Hold
 from headroom.core.latches import LatchClaim

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from headroom.core.allocation import keeps_rest, kept_beside, policy_refusal, to_keep
 from headroom.core.claims import Offer, Refused, standing_refusal
-from headroom.core.fast_replace import dataclass, replace
+from headroom.core.fast_dataclass import dataclass, replace
 from headroom.core.holds import Hold
 from headroom.core.node.kept_room import goes_without_place, returned_on
 from headroom.core.node.view import HoldRoom, NodeView

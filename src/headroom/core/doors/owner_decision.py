@@ -26,7 +26,7 @@ from headroom.core.claims import Offer, Search
 from headroom.core.demand.volume_constraints import names_unknown, volume_refusal
 from headroom.core.demand.volumes import NO_STORAGE, Storage
 from headroom.core.doors.claim_decision import OwnerStage
-from headroom.core.fast_replace import dataclass, replace
+from headroom.core.fast_dataclass import dataclass, replace
 from headroom.core.names import CLAIM_GATE, WAIT_ANNOTATION
 from headroom.core.objects import Parent, Pod
 from headroom.core.plan import earliest

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from headroom.core.claims import claim_of
-from headroom.core.fast_replace import replace
+from headroom.core.fast_dataclass import replace
 from headroom.core.hold_order import affinity_refusal, fullness
 from headroom.core.holds import Hold, Problem
 from headroom.core.objects import Key, Pod

@@ -19,7 +19,7 @@ from headroom.core.allocation import kept_beside, policy_refusal, to_keep
 from headroom.core.claims import Offer, standing_refusal
 from headroom.core.eviction.budgets import Budget, by_violation
 from headroom.core.eviction.occupants import Occupant, importance, may_end, without_spared
-from headroom.core.fast_replace import replace
+from headroom.core.fast_dataclass import replace
 from headroom.core.holds import LOCKED, Hold
 from headroom.core.node.view import Unfit
 from headroom.core.objects import NO_LABELS, Key, Pod

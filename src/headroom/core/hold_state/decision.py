@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from headroom.core import hold_lifecycle
-from headroom.core.fast_replace import replace
+from headroom.core.fast_dataclass import replace
 from headroom.core.hold_state.memory import HoldMemory, guardian_missing, remembering, way_pause
 from headroom.core.hold_state.view import HoldDecision, HoldView, RenewalView
 from headroom.core.holds import Hold

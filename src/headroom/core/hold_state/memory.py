@@ -19,7 +19,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from headroom.core.fast_replace import dataclass, replace
+from headroom.core.fast_dataclass import dataclass, replace
 from headroom.core.holds import HoldStatus
 from headroom.core.objects import Pod
 from headroom.core.quotas.refusals import LIMIT_REACHED

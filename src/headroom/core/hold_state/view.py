@@ -6,7 +6,7 @@ from datetime import datetime
 
 from headroom.core.eviction.preallocation import Succession
 from headroom.core.eviction.reclaim import Reclaim
-from headroom.core.fast_replace import dataclass
+from headroom.core.fast_dataclass import dataclass
 from headroom.core.hold_state.memory import NOTHING, HoldMemory
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.node.kept_room import NOTHING_KEPT, KeptRoom

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from datetime import datetime, timedelta
 
-from headroom.core.fast_replace import dataclass, replace
+from headroom.core.fast_dataclass import dataclass, replace
 from headroom.core.fences import (
     HOSTNAME,
     Ground,

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from functools import reduce
 
 from headroom.core.allocation import keeps_rest, to_keep
-from headroom.core.fast_replace import dataclass, replace
+from headroom.core.fast_dataclass import dataclass, replace
 from headroom.core.fences import returns
 from headroom.core.latches import claims_on, users_on
 from headroom.core.node.view import HoldRoom, NodeView

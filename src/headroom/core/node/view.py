@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from headroom.core.allocation import keeps_rest, to_keep
-from headroom.core.fast_replace import dataclass
+from headroom.core.fast_dataclass import dataclass
 from headroom.core.holds import Hold
 from headroom.core.latches import LatchClaim, claims_on, users_on
 from headroom.core.objects import Key, Pod

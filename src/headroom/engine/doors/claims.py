@@ -21,7 +21,7 @@ from headroom.core.doors.claim_decision import (
     stage_of,
 )
 from headroom.core.doors.forbidden import FINISHING, forbidden, written
-from headroom.core.fast_replace import replace
+from headroom.core.fast_dataclass import replace
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.names import CLAIM_GATE

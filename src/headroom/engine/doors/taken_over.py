@@ -9,7 +9,7 @@ pods in order, has shown the nomination before the end of the guardian. In every
 
 from __future__ import annotations
 
-from headroom.core.fast_replace import replace
+from headroom.core.fast_dataclass import replace
 from headroom.core.index_entries import By
 from headroom.core.latches import claims_on, kept_for
 from headroom.core.names import CLAIMS_ANNOTATION

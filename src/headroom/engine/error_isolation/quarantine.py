@@ -14,7 +14,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import ParamSpec, TypeVar
 
-from headroom.core.fast_replace import dataclass
+from headroom.core.fast_dataclass import dataclass
 from headroom.core.subjects import Subject
 from headroom.core.waits.backoff import backoff
 from headroom.engine.agenda import Agenda

@@ -14,7 +14,7 @@ from itertools import islice
 from headroom.core.actions import CreateGuardian, Denied, Gone, Invalid, Outcome, Taken
 from headroom.core.demand.resource_quotas import ResourceQuota
 from headroom.core.derived_names import shape_of
-from headroom.core.fast_replace import replace
+from headroom.core.fast_dataclass import replace
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By, Entry
 from headroom.core.objects import Key

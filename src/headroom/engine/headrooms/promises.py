@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from headroom.core.fast_replace import replace
+from headroom.core.fast_dataclass import replace
 from headroom.core.findings.doors import may_lack_door
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.index_entries import By, Entry

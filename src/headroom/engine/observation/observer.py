@@ -15,7 +15,7 @@ from headroom.core.demand.resource_quotas import ResourceQuota
 from headroom.core.demand.volumes import NodeDrivers, StorageClass, Stored, Volume, VolumeClaim
 from headroom.core.eviction.budgets import Budget
 from headroom.core.eviction.preallocation import permitted
-from headroom.core.fast_replace import dataclass, replace
+from headroom.core.fast_dataclass import dataclass, replace
 from headroom.core.headrooms.announced_pods import PodAutoscaler
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import Headroom, Workload

@@ -14,7 +14,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from headroom.core.claims import claim_of, is_claimant
-from headroom.core.fast_replace import replace
+from headroom.core.fast_dataclass import replace
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.latches import parents_on, told_by

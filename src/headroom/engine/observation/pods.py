@@ -14,7 +14,7 @@ from operator import attrgetter
 from headroom.core.authenticity import keeps
 from headroom.core.claims import claim_of
 from headroom.core.demand.volume_constraints import with_volumes
-from headroom.core.fast_replace import replace
+from headroom.core.fast_dataclass import replace
 from headroom.core.index_entries import By, Entry, pod_entries
 from headroom.core.latches import claims_on, kept_for, parents_on
 from headroom.core.names import (
