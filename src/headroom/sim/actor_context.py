@@ -66,7 +66,7 @@ class TokenBucket:
         """Take a token and return how long to wait for it."""
         if self._rate <= 0:
             return 0.0
-        now = self._loop.time()
+        now = self._loop.now
         self._tokens = min(self._burst, self._tokens + (now - self._at) * self._rate)
         self._at = now
         self._tokens -= 1

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from contextvars import Context, copy_context
 from datetime import datetime, timedelta
 from heapq import heapify, heappop, heappush
-from typing import Any, TypeVarTuple, cast
+from typing import Any, TypeVarTuple
 
 from headroom.sim.errors import SimulationError
 
@@ -66,13 +66,13 @@ _rare_collection = _RareCollection()
 class _Timer:
     """A timer with the methods that asyncio needs of a handle.
 
-    Its callback does not run in the context of the code that set it: a controller that reacts to a
-    write of the operator is not a part of the operator.
+    Its callback runs in the context of the loop, not in that of the code that set it: a controller
+    that reacts to a write of the operator is not a part of the operator.
     """
 
-    __slots__ = ("_args", "_callback", "_cancelled", "_context", "_loop", "_moment", "waiting")
+    __slots__ = ("_args", "_callback", "_cancelled", "_loop", "_moment", "waiting")
 
-    _source_traceback = None  # Asyncio reads it if a callback fails.
+    _context = None
 
     def __init__(
         self,
@@ -85,7 +85,6 @@ class _Timer:
         self._callback = callback
         self._args = args
         self._loop = loop
-        self._context = loop.timer_context
         self._cancelled = False
         self.waiting = True
 
@@ -100,7 +99,7 @@ class _Timer:
             self._cancelled = True
             self._callback, self._args = _nothing, ()
             if self.waiting:
-                self._loop.note_cancelled(self._moment)
+                self._loop.note_cancelled()
 
 
 def _nothing() -> None:
@@ -126,26 +125,21 @@ class _ReadyCallback(asyncio.Handle):
         self._repr = self._source_traceback = None
 
 
-_run = cast("Callable[[_ReadyCallback | _Timer], None]", asyncio.Handle._run)
-"""Runs a callback in its context, and reports errors to the loop's exception handler."""
-
-
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """An event loop that never waits; `time()` starts at zero."""
+    """An event loop that never waits; its time (`now`, in seconds) starts at zero."""
 
     def __init__(self) -> None:
-        self.timer_context = Context()
-        self._now = 0.0
+        self._context = Context()  # of all timers
+        self.now = 0.0
+        self._ended = False
         self._limit = float("inf")
         self._idle = False
         self._halting = False
         self._turns = 0
         self._soon: deque[_ReadyCallback | _Timer] = deque()
-        self._moments: list[float] = []  # a heap of the keys of `_timers`
-        self._timers: dict[float, list[_Timer]] = {}
-        self._waiting = 0  # queued timers
+        self._timers: list[tuple[float, int, _Timer]] = []  # a heap: time, and order of setting
+        self._set = 0  # timers so far
         self._cancelled = 0  # cancelled timers that are still queued
-        self._stale: set[float] = set()  # the times that they have
         self._failures: list[BaseException] = []
         self.on_jump: Callable[[float], None] | None = None  # called before the clock jumps
         super().__init__()
@@ -153,12 +147,12 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self.set_exception_handler(self._note_failure)
 
     def time(self) -> float:
-        return self._now
+        return self.now
 
     def call_soon(
         self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.Handle:
-        if self.is_closed():
+        if self._ended:
             raise RuntimeError("Event loop is closed")
         handle = _ReadyCallback(
             callback, args, self, copy_context() if context is None else context
@@ -186,16 +180,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self, moment: float, callback: Callable[..., object], *args: Any
     ) -> asyncio.TimerHandle:
         """Like `call_at`, for a time that is already rounded to microseconds."""
-        if self.is_closed():
+        if self._ended:
             raise RuntimeError("Event loop is closed")
         timer: Any = _Timer(moment, callback, args, self)  # It has all methods of a handle.
-        known = self._timers.get(moment)
-        if known is None:
-            self._timers[moment] = [timer]
-            heappush(self._moments, moment)
-        else:
-            known.append(timer)
-        self._waiting += 1
+        self._set += 1
+        heappush(self._timers, (moment, self._set, timer))
         handle: asyncio.TimerHandle = timer
         return handle
 
@@ -207,8 +196,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
         if context is None:
-            return self.set_timer(round(self._now + delay, DIGITS), callback, *args)
-        return self.call_at(self._now + delay, callback, *args, context=context)
+            return self.set_timer(round(self.now + delay, DIGITS), callback, *args)
+        return self.call_at(self.now + delay, callback, *args, context=context)
 
     def jump_to(self, moment: float) -> bool:
         """Set the clock to the rounded time of a timer that was not set; False if it must be set.
@@ -218,13 +207,13 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """
         if self._soon or self._halting or moment > self._limit:
             return False
-        if self._moments and self._moments[0] <= moment:
+        if self._timers and self._timers[0][0] <= moment:
             return False
-        if moment > self._now:
+        if moment > self.now:
             self._turns = 0
             if self.on_jump is not None:
                 self._leave(moment)
-            self._now = moment
+            self.now = moment
         return True
 
     def stop(self) -> None:
@@ -232,31 +221,36 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         super().stop()
         self._halting = True
 
+    def run_forever(self) -> None:
+        """Run in the context of timers, so that their callbacks need not enter it one by one."""
+        self._context.run(super().run_forever)
+
     def close(self) -> None:
-        if not self.is_closed():
+        if not self._ended:
             _rare_collection.end()
+        self._ended = True
         super().close()
         self._soon.clear()
         self._timers.clear()
-        self._moments.clear()
-        self._stale.clear()
 
     def run_to(self, limit: float) -> bool:
         """Run everything up to `limit` and set the clock to it; False if nothing is left to run."""
         self._limit = round(limit, DIGITS)
         self._idle = False
-        self.run_forever()
-        if self._failures:
-            failures, self._failures = self._failures, []
-            raise SimulationError(f"an actor failed at {self._now:.6f}") from failures[0]
+        try:
+            self.run_forever()
+        finally:
+            if self._failures:
+                failures, self._failures = self._failures, []
+                raise SimulationError(f"an actor failed at {self.now:.6f}") from failures[0]
         return not self._idle
 
     def settle_at(self, moment: float) -> None:
         """Set the clock of an idle world to a later time; nothing happens in between."""
         moment = round(moment, DIGITS)
-        if moment > self._now:
+        if moment > self.now:
             self._leave(moment)
-        self._now = max(self._now, moment)
+        self.now = max(self.now, moment)
 
     def _leave(self, upcoming: float) -> None:
         """Report that everything at the current time is done; the clock still shows this time."""
@@ -265,86 +259,80 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def _run_once(self) -> None:
         """Run until the loop is stopped; asyncio's loop calls this."""
-        soon = self._soon
+        soon, timers = self._soon, self._timers
         while True:
-            while self._stale and self._moments[0] in self._stale:
+            if self._cancelled:
                 self._drop_cancelled()
-            self._move_on()
-            while self._moments and self._moments[0] <= self._now:
-                self._take_due()
+            if soon or self._halting or (timers and timers[0][0] <= self.now):
+                self._turns += 1
+                if self._turns > MOST_TURNS:
+                    self._report_circle()
+            else:
+                self._move_on()
+            while timers and timers[0][0] <= self.now:
+                timer = heappop(timers)[2]
+                timer.waiting = False
+                if timer._cancelled:
+                    self._cancelled -= 1
+                else:
+                    soon.append(timer)
             for _ in range(len(soon)):  # Callbacks that these schedule run after them.
                 handle = soon.popleft()
-                if not handle._cancelled:
-                    _run(handle)
+                if handle._cancelled:
+                    continue
+                try:
+                    if handle._context is None:
+                        handle._callback(*handle._args)
+                    else:
+                        handle._context.run(handle._callback, *handle._args)
+                except (SystemExit, KeyboardInterrupt):
+                    raise
+                except BaseException as error:
+                    self._failures.append(error)
+                    self._halting = False
+                    raise
             if self._halting:
                 self._halting = False
                 return
 
     def _move_on(self) -> None:
-        """Jump to the time of the next timer if nothing is ready."""
-        moments, now = self._moments, self._now
-        if self._soon or self._halting or (moments and moments[0] <= now):
-            self._turns += 1
-            if self._turns > MOST_TURNS:
-                self._turns = 0
-                self._note_failure(self, {"message": "time stands still: actors run in a circle"})
-            return
+        """Jump to the time of the next timer, because nothing is ready."""
+        now = self.now
         self._turns = 0
-        if not moments:
+        if not self._timers:
             self._idle = True
             self.stop()
             return
-        upcoming = moments[0]
+        upcoming = self._timers[0][0]
         if upcoming - now > FAR:
             upcoming = min(upcoming, round(now + LONGEST_JUMP, DIGITS))
         if self.on_jump is not None:
             self._leave(min(upcoming, self._limit))
         if upcoming > self._limit:
-            self._now = max(now, self._limit)
+            self.now = max(now, self._limit)
             self.stop()
         else:
-            self._now = upcoming
+            self.now = upcoming
 
-    def _take_due(self) -> None:
-        """Make the timers with the earliest time ready, in the order in which they were set."""
-        moment = heappop(self._moments)
-        timers = self._timers.pop(moment)
-        for timer in timers:
-            timer.waiting = False
-        if self._cancelled:
-            self._stale.discard(moment)
-            self._cancelled -= sum(timer._cancelled for timer in timers)
-        self._waiting -= len(timers)
-        self._soon.extend(timers)
+    def _report_circle(self) -> None:
+        self._turns = 0
+        self._note_failure(self, {"message": "time stands still: actors run in a circle"})
 
     def _drop_cancelled(self) -> None:
-        """Remove the cancelled timers that have the earliest time."""
-        moment = self._moments[0]
-        self._drop_at(moment)
-        if moment not in self._timers:
-            heappop(self._moments)
+        """Remove the cancelled timers that would be next."""
+        timers = self._timers
+        while timers and timers[0][2].cancelled():
+            heappop(timers)[2].waiting = False
+            self._cancelled -= 1
 
-    def _drop_at(self, moment: float) -> None:
-        """Remove the cancelled timers of a time, and the time if no timer is left."""
-        self._stale.discard(moment)
-        timers = self._timers.pop(moment)
-        left = [timer for timer in timers if not timer._cancelled]
-        for timer in timers:
-            timer.waiting = not timer._cancelled
-        self._waiting -= len(timers) - len(left)
-        self._cancelled -= len(timers) - len(left)
-        if left:
-            self._timers[moment] = left
-
-    def note_cancelled(self, moment: float) -> None:
+    def note_cancelled(self) -> None:
         """A queued timer was cancelled; if these are too many, all of them are removed."""
         self._cancelled += 1
-        self._stale.add(moment)
-        if self._waiting > FEW_TIMERS and self._cancelled > MOST_CANCELLED * self._waiting:
-            for each in tuple(self._stale):
-                self._drop_at(each)
-            self._moments = list(self._timers)
-            heapify(self._moments)
+        waiting = len(self._timers)
+        if waiting > FEW_TIMERS and self._cancelled > MOST_CANCELLED * waiting:
+            self._timers[:] = [each for each in self._timers if not each[2].cancelled()]
+            heapify(self._timers)
+            self._cancelled = 0
 
     def _note_failure(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         cause = context.get("exception")
@@ -368,10 +356,10 @@ class SimClock:
 
     def elapsed(self) -> float:
         """Virtual seconds since the start."""
-        return self._loop.time()
+        return self._loop.now
 
     def now(self) -> datetime:
-        elapsed = self._loop.time()
+        elapsed = self._loop.now
         if elapsed != self._shown[0]:
             self._shown = elapsed, self._start + timedelta(seconds=elapsed)
         return self._shown[1]

@@ -79,7 +79,7 @@ class Feed:
             self._timer = None
 
     def _push(self, change: ObjectChange) -> None:
-        due = round(self._loop.time() + self._delay(), DIGITS)
+        due = round(self._loop.now + self._delay(), DIGITS)
         if due > self._last:
             self._last = due
         if self._concerns is not None and not self._concerns(change):
@@ -94,7 +94,7 @@ class Feed:
 
     def _flush(self) -> None:
         self._timer = None
-        waiting, now = self._waiting, self._loop.time()
+        waiting, now = self._waiting, self._loop.now
         while waiting and not self._held and waiting[0][0] <= now:
             self._deliver(waiting.popleft()[1])
         if waiting:

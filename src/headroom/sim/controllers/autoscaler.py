@@ -83,20 +83,20 @@ class Autoscaler(Controller):
         self._soon(_SHRINK)
 
     def _soon(self, look: Ref) -> None:
-        self._at(look, self.stage.loop.time() + self._behaviour.scan)
+        self._at(look, self.stage.loop.now + self._behaviour.scan)
 
     def _at(self, look: Ref, moment: float) -> None:
         """Scan at this time, unless an earlier scan is due."""
         if moment < self._due.get(look, float("inf")):
             self._due[look] = moment
-            self.enqueue(look, after=moment - self.stage.loop.time())
+            self.enqueue(look, after=moment - self.stage.loop.now)
 
     async def sync(self, ref: Ref) -> None:
         if ref.kind == "Node":
             await self._scale_down.give_back(ref.name)
             self._soon(_SHRINK)
             return
-        if self.stage.loop.time() < self._due.get(ref, float("inf")) - 1e-6:
+        if self.stage.loop.now < self._due.get(ref, float("inf")) - 1e-6:
             return  # An earlier scan has run, and a later one is due.
         self._due.pop(ref, None)
         if ref == _GROW:

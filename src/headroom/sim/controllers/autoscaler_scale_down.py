@@ -72,7 +72,7 @@ class ScaleDown:
 
     def review(self) -> float | None:
         """Start to remove nodes that are due; return when the next one is due, or None."""
-        now = self._stage.loop.time()
+        now = self._stage.loop.now
         reached = now + _HAIR
         can_spare = self._fleet.sparing()
         self._judge_changed(can_spare)
@@ -158,13 +158,13 @@ class ScaleDown:
 
     async def _emptied(self, name: str) -> bool:
         loop = self._stage.loop
-        end = loop.time() + _GIVE_UP_AFTER
+        end = loop.now + _GIVE_UP_AFTER
         while True:
             on_it = self._stage.pods.on_node(name)
             left = [pod for pod in on_it if must_move(pod, pod_of(pod), self._behaviour)]
             if not left:
                 return True
-            if loop.time() >= end:
+            if loop.now >= end:
                 return False
             going = [pod for pod in left if not dig(pod, "metadata", "deletionTimestamp")]
             for pod in going:

@@ -171,11 +171,11 @@ class DaemonSets(PodController):
 
     def _must_wait(self, wish: Json, template: _Template, node: str) -> bool:
         key = f"{uid_of(wish)}/{template.generation}/{node}"
-        left = self._backoff.left(key, self.stage.loop.time())
+        left = self._backoff.left(key, self.stage.loop.now)
         if left > 0:
             self.enqueue(ref_of(wish), after=left)
             return True
-        self._backoff.next(key, self.stage.loop.time())
+        self._backoff.next(key, self.stage.loop.now)
         return False
 
     async def _carry_out(self, ref: Ref, template: _Template, work: _Work) -> bool:

@@ -108,7 +108,7 @@ class Jobs(PodController):
                     counts,
                     failed=counts.failed + 1,
                     streak=counts.streak + 1,
-                    failed_at=self.stage.loop.time(),
+                    failed_at=self.stage.loop.now,
                 )
             self._counts[uid] = counts
             self._untrack(pod)
@@ -123,7 +123,7 @@ class Jobs(PodController):
                 self.end(wish, pod)
         elif missing > 0:
             due = counts.failed_at + pause(counts)
-            wait = round(due - self.stage.loop.time(), DIGITS)
+            wait = round(due - self.stage.loop.now, DIGITS)
             if wait > 0:
                 self.enqueue(ref_of(wish), after=wait)
                 return

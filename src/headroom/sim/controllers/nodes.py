@@ -56,7 +56,7 @@ class Nodes(Controller):
 
     def kubelet_stopped(self, node: str) -> None:
         """A kubelet stopped reporting."""
-        now = self.stage.loop.time()
+        now = self.stage.loop.now
         self._silent.setdefault(node, now)
         self.enqueue(Ref("Node", "", node), after=self.stage.settings.node_grace)
 
@@ -84,7 +84,7 @@ class Nodes(Controller):
         """Ready is True for a node that reports, and Unknown after a long silence."""
         name = ref_of(node).name
         since = self._silent.get(name)
-        now = self.stage.loop.time()
+        now = self.stage.loop.now
         before = _ready(node)
         if since is not None:
             if now - since < self.stage.settings.node_grace - 1e-6:

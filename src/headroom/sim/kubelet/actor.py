@@ -198,7 +198,7 @@ class Kubelets:
         timer = kubelet.timers.pop(pod.uid, None)
         if timer is not None:
             timer.cancel()
-            delay = max(0.0, min(delay, timer.when() - self._stage.loop.time()))
+            delay = max(0.0, min(delay, timer.when() - self._stage.loop.now))
         self._later(kubelet, pod, delay, self._remove)
 
     def _remove(self, kubelet: Kubelet, pod: Pod) -> None:

@@ -44,7 +44,7 @@ class Scheduler:
         self._busy = True  # until everything that existed at the start was received
         self.view = View(stage, self._kick)
         self._shapes = KnownShapes(self.view.state)
-        synced = self._loop.time() + 2 * stage.settings.watch_delay[1]
+        synced = self._loop.now + 2 * stage.settings.watch_delay[1]
         self._loop.call_at(synced, self._next)
 
     def _next(self) -> None:
@@ -61,13 +61,13 @@ class Scheduler:
 
     def _begin(self) -> QueuedPod | None:
         """Begin the cycle of the next pod, which ends at `_end`; None if no pod can be tried."""
-        entry = self.view.queue.pop(self._loop.time())
+        entry = self.view.queue.pop(self._loop.now)
         if entry is None:
             self._arm_retry()
             return None
         self._busy = True
         self.view.freeze()
-        self._end = round(self._loop.time() + self._cycle(), DIGITS)
+        self._end = round(self._loop.now + self._cycle(), DIGITS)
         return entry
 
     def _decide(self, entry: QueuedPod) -> None:
@@ -139,7 +139,7 @@ class Scheduler:
         waiting = self.view.pending(pod.key)
         if waiting is not None and waiting.uid == pod.uid:
             self.view.queue.restore(entry)
-            self.view.queue.retry(entry, self._loop.time())
+            self.view.queue.retry(entry, self._loop.now)
         elif waiting is not None:  # Another pod with the same name.
             self.view.reconsider(waiting)
         self._kick()
@@ -166,7 +166,7 @@ class Scheduler:
         """Let a pod wait for a change; without an outcome no nomination is written."""
         pod = entry.pod
         entry.seen = self.view.changes
-        self.view.queue.fail(entry, why.reasons, self._loop.time())
+        self.view.queue.fail(entry, why.reasons, self._loop.now)
         obj = self._writer.tell_failure(pod, why.message)
         nominated = "" if outcome is None else self._nominate(pod, outcome)
         if not nominated and entry.reported is obj and entry.report == why.message:
@@ -201,7 +201,7 @@ class Scheduler:
     def _arm_retry(self) -> None:
         due = self.view.queue.next_retry()
         if due is not None and self._retry is None:
-            self._retry = self._loop.call_at(max(due, self._loop.time()), self._retry_now)
+            self._retry = self._loop.call_at(max(due, self._loop.now), self._retry_now)
 
     def _retry_now(self) -> None:
         self._retry = None
@@ -214,12 +214,12 @@ class Scheduler:
         oldest = self.view.queue.longest_asleep()
         missed = [entry.failed_at for entry in oldest if self._has_missed(entry)]
         if missed:
-            due = max(self._loop.time(), min(missed) + self._stage.settings.flush_after)
+            due = max(self._loop.now, min(missed) + self._stage.settings.flush_after)
             self._flush = self._loop.call_at(due, self._flush_now)
 
     def _flush_now(self) -> None:
         self._flush = None
-        oldest = round(self._loop.time() - self._stage.settings.flush_after, DIGITS)
+        oldest = round(self._loop.now - self._stage.settings.flush_after, DIGITS)
         self.view.wake(lambda entry: entry.failed_at <= oldest and self._has_missed(entry))
         self._arm_flush()
 

@@ -108,9 +108,7 @@ class View:
         among: Callable[[frozenset[str]], bool] | None = None,
     ) -> None:
         """Retry unschedulable pods that a change may help, by their reasons or one by one."""
-        self.queue.wake(
-            self._unblocked(helps) if self._blocked else helps, self._loop.time(), among
-        )
+        self.queue.wake(self._unblocked(helps) if self._blocked else helps, self._loop.now, among)
         self._kick()
 
     def _unblocked(self, helps: Callable[[QueuedPod], bool] | None) -> Callable[[QueuedPod], bool]:
@@ -194,7 +192,7 @@ class View:
             self.queue.remove(pod.key)
             return
         entry = self.queue.get(pod.key)
-        self.queue.add(pod, self._loop.time())
+        self.queue.add(pod, self._loop.now)
         if entry is not None and before is not None and _wants_otherwise(before, pod):
             self.wake(lambda other: other is entry)
         self._kick()
