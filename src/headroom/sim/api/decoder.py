@@ -18,12 +18,13 @@ from headroom.wire.objects.pods import pod_from
 
 def pod_of(obj: Json) -> Pod:
     """Decode a pod without dialects; a stored pod is decoded once."""
-    if not isinstance(obj, Stored):
+    if type(obj) is not Stored:
         return pod_from(obj)
     found = obj.plain
-    if not isinstance(found, Pod):
-        found = obj.plain = obj.again() or pod_from(obj)
-    return found
+    if type(found) is Pod:
+        return found
+    read = obj.plain = obj.again() or pod_from(obj)
+    return read
 
 
 def node_of(obj: Json) -> Node:
@@ -45,8 +46,9 @@ def readable(change: ObjectChange) -> Thing | None:
 
 
 def changed_pod(change: ObjectChange) -> Pod:
-    if isinstance(change.known, Pod):  # A pod is asked for twenty times for each change.
-        return change.known
+    pod = change.known
+    if type(pod) is Pod:  # A pod is asked for ten times for each change.
+        return pod
     pod = change.thing
     if not isinstance(pod, Pod):
         raise SimulationError(f"{change.ref} is no pod")

@@ -14,6 +14,9 @@ from headroom.sim.api.values import Json, dig, drop, put, uid_of, with_condition
 from headroom.sim.errors import ApiError, conflict, invalid
 
 FINISHED = ("Succeeded", "Failed")
+PLACED: Json = {"nominated": "", "unschedulable_since": None, "unschedulable_message": ""}
+"""What else a binding changes in the core value of a pod."""
+
 _BINDING = "pods/binding"
 _IMMUTABLE = (
     "spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`,"

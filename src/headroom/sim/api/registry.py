@@ -26,6 +26,7 @@ class Registry(Mapping[str, Kind]):
     def __init__(self, speech: KindCodecs = NATIVE) -> None:
         self.speech = speech
         self.catalogue: Catalogue = speech.catalogue()
+        self.reads_pods_plainly = speech.reads_plainly(PODS)
         self._plain = frozenset(kind for kind in (PODS, NODES) if speech.reads_plainly(kind))
         self._kinds = dict(KINDS)
         for dialect in speech.dialects:

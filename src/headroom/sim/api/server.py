@@ -9,6 +9,7 @@ a client on the network wait before they call.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from sys import intern
 from typing import Any
 
 from headroom.core.holds import Problem
@@ -188,9 +189,12 @@ class ApiServer:
     def bind(self, ref: Ref, binding: Json) -> Json:
         """Bind a pod to a node; as in the real API server, everything except room is checked."""
         old = self.get(ref)
-        node = self.store.get(Ref("Node", "", str(dig(binding, "target", "name") or "")))
-        labels = nodes.topology(node)
-        return self.store.replace(old, pods.bound(old, binding, self.store.timestamp(), labels))
+        name = str(dig(binding, "target", "name") or "")
+        labels = nodes.topology(self.store.get(Ref("Node", "", name)))
+        new = pods.bound(old, binding, self.store.timestamp(), labels)
+        if new["metadata"] is not old["metadata"] or pod_of(old).unjudged:
+            return self.store.replace(old, new)
+        return self.store.replace(old, new, node=intern(name), **pods.PLACED)
 
     def evict(self, ref: Ref, grace: int | None = None, uid: str = "") -> None:
         """Delete a pod if its disruption budget allows it."""

@@ -8,18 +8,19 @@ order of creation.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum
 from random import Random
+from types import MappingProxyType
 from typing import Any
 
 from headroom.core.objects import Node, Pod
 from headroom.ports import Thing
 from headroom.sim.api.registry import Registry
 from headroom.sim.api.values import Json, Ref, Stored, ref_of, uid_of
-from headroom.wire.objects.podsagain import born, pod_in_phase, pod_with
+from headroom.wire.objects.podsagain import born, pod_updated, pod_with
 from headroom.wire.times import format_time
 
 SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
@@ -94,8 +95,8 @@ class Store:
         self._now = now
         self._random = Random(f"{seed}/store")
         self._objects: dict[str, dict[tuple[str, str], Json]] = defaultdict(dict)
-        self._listeners: dict[str, list[tuple[Listener, int]]] = defaultdict(list)
-        self._concerned: dict[tuple[str, int], tuple[Listener, ...]] = {}
+        self._listeners: dict[str, list[tuple[Listener, int, bool]]] = defaultdict(list)
+        self._concerned: dict[tuple[str, int, bool], tuple[Listener, ...]] = {}
         self._refs: dict[str, Ref] = {}
         self._version = 0
         self._repeats: dict[Ref, _Repeats] = {}
@@ -139,17 +140,24 @@ class Store:
     def count(self, kind: str) -> int:
         return len(self._objects[kind])
 
+    def all_of(self, kind: str) -> Mapping[tuple[str, str], Json]:
+        """The objects of a kind by namespace and name, now and later."""
+        return MappingProxyType(self._objects[kind])
+
     def kinds(self) -> tuple[str, ...]:
         return tuple(sorted(kind for kind, objects in self._objects.items() if objects))
 
-    def listen(self, kind: str, listener: Listener, parts: int = EVERYTHING) -> None:
+    def listen(
+        self, kind: str, listener: Listener, parts: int = EVERYTHING, plain: bool = True
+    ) -> None:
         """Call `listener` immediately for every later change of this kind.
 
-        For pods, only for changes of these parts.
+        For pods, only for changes of these parts, and unless `plain` only for pods that have
+        owner references (before or after the change) or volumes.
         """
         if kind == "Event":
             self._write_repeats(*self._repeats)
-        self._listeners[kind].append((listener, parts))
+        self._listeners[kind].append((listener, parts, plain))
         self._concerned.clear()
 
     def remove_listener(self, kind: str, listener: Listener) -> None:
@@ -172,27 +180,28 @@ class Store:
             "generation": 1,
         }
         meta = {**fresh, **obj["metadata"]} if as_it_was else {**obj["metadata"], **fresh}
-        uid = str(meta["uid"])
-        stored = self._stored(obj, meta)
+        uid, ref = str(meta["uid"]), Ref(obj["kind"], meta.get("namespace", ""), meta["name"])
+        stored = self._stored(obj, meta, ref)
         if pod is not None:
             stored.plain = born(pod, uid, str(self._version), self._now().replace(microsecond=0))
-        ref = ref_of(stored)
         self._refs[uid] = ref
         self._objects[ref.kind][ref.namespace, ref.name] = stored
         self._tell(ObjectChange(Verb.ADDED, ref, stored, None, self.registry, COMING))
         return stored
 
-    def replace(self, old: Json, new: Json) -> Json:
-        """Store a new state of an object; an equal state creates no new version."""
+    def replace(self, old: Json, new: Json, **fields: Any) -> Json:
+        """Store a new state of an object; an equal state creates no new version.
+
+        `fields` are the fields of a pod's core value that change, if the caller knows them.
+        """
         if new == old:
             return old
-        stored = self._stored(new, new["metadata"])
         ref = ref_of(old)
+        stored = self._stored(new, new["metadata"], ref)
         parts = EVERYTHING
         if ref.kind == "Pod":
             parts = _parts(old, new)
-            if isinstance(old, Stored) and old.plain is not None:
-                stored.before = old
+            _decode_again(stored, old, fields)
         self._objects[ref.kind][ref.namespace, ref.name] = stored
         self._tell(ObjectChange(Verb.MODIFIED, ref, stored, old, self.registry, parts))
         return stored
@@ -205,13 +214,11 @@ class Store:
         if status == old.get("status"):
             return old
         self._version += 1
-        stored = Stored(old)
+        ref = ref_of(old)
+        stored = Stored(old, ref)
         stored["metadata"] = _restamped(old["metadata"], str(self._version))
         stored["status"] = status
-        if isinstance(old, Stored) and isinstance(old.plain, Pod):
-            stored.plain = pod_in_phase(old.plain, old, stored, **fields) if fields else None
-            stored.before = old if stored.plain is None else None
-        ref = ref_of(old)
+        _decode_again(stored, old, fields)
         self._objects[ref.kind][ref.namespace, ref.name] = stored
         self._tell(ObjectChange(Verb.MODIFIED, ref, stored, old, self.registry, STATUS))
         return stored
@@ -224,7 +231,7 @@ class Store:
         """
         known = self._repeats.get(ref)
         if known is None:
-            if any(parts != COMING for _, parts in self._listeners["Event"]):
+            if any(parts != COMING for _, parts, _ in self._listeners["Event"]):
                 return False
             if (ref.namespace, ref.name) not in self._objects["Event"]:
                 return False
@@ -241,7 +248,7 @@ class Store:
         for ref in refs:
             known = self._repeats.pop(ref)
             old = events[ref.namespace, ref.name]
-            stored = Stored(old)
+            stored = Stored(old, ref)
             stored["count"] = int(old.get("count") or 1) + known.count
             stored["lastTimestamp"] = format_time(known.last.replace(microsecond=0))
             stored["metadata"] = {**old["metadata"], "resourceVersion": str(known.version)}
@@ -251,7 +258,7 @@ class Store:
         ref = ref_of(old)
         del self._objects[ref.kind][ref.namespace, ref.name]
         del self._refs[uid_of(old)]
-        last = self._stored(old, old["metadata"])
+        last = self._stored(old, old["metadata"], ref)
         if isinstance(old, Stored):
             version = str(self._version)
             if old.plain is not None:
@@ -275,19 +282,27 @@ class Store:
         """The change that a new listener gets for an existing object."""
         return ObjectChange(Verb.ADDED, ref_of(obj), obj, None, self.registry, COMING)
 
-    def _stored(self, obj: Json, meta: Json) -> Stored:
+    def _stored(self, obj: Json, meta: Json, ref: Ref) -> Stored:
         self._version += 1
-        stored = Stored(obj)
+        stored = Stored(obj, ref)
         stored["metadata"] = {**meta, "resourceVersion": str(self._version)}
         return stored
 
     def _tell(self, change: ObjectChange) -> None:
         kind, parts = change.ref.kind, change.parts
-        concerned = self._concerned.get((kind, parts))
+        plain = False
+        if kind == "Pod":
+            plain = _is_plain(change)
+            if type(change.obj) is Stored and self.registry.reads_pods_plainly:
+                change.known = change.obj.told = change.obj.plain
+        concerned = self._concerned.get((kind, parts, plain))
         if concerned is None:
-            listeners = self._listeners[kind]
-            concerned = tuple(listener for listener, wanted in listeners if wanted & parts)
-            self._concerned[kind, parts] = concerned
+            concerned = tuple(
+                listener
+                for listener, wanted, plain_too in self._listeners[kind]
+                if wanted & parts and (plain_too or not plain)
+            )
+            self._concerned[kind, parts, plain] = concerned
         for listener in concerned:
             listener(change)
 
@@ -302,12 +317,29 @@ def _parts(old: Json, new: Json) -> int:
     return parts or EVERYTHING
 
 
+def _is_plain(change: ObjectChange) -> bool:
+    """Whether a pod has no volumes and no owner references, and had none before the change."""
+    if "ownerReferences" in change.obj["metadata"] or (change.obj.get("spec") or {}).get("volumes"):
+        return False
+    return change.old is None or "ownerReferences" not in change.old["metadata"]
+
+
+def _decode_again(stored: Stored, old: Json, fields: Mapping[str, Any]) -> None:
+    """Derive the core value of a pod from the version before, now if the changes are known."""
+    if type(old) is not Stored or type(old.plain) is not Pod:
+        return
+    if fields:
+        stored.plain = pod_updated(old.plain, old, stored, **fields)
+    if stored.plain is None:
+        stored.before = old
+
+
 def _restamped(meta: Json, version: str) -> dict[str, Any]:
     """Metadata with a new version, with its fields in the order that an update gives them."""
-    changed = dict(meta)
+    changed = {name: value for name, value in meta.items() if name not in _LAST_FIELDS}
     for name in _LAST_FIELDS:
-        if name in changed:
-            changed[name] = changed.pop(name)
+        if name in meta:
+            changed[name] = meta[name]
     changed["resourceVersion"] = version
     return changed
 

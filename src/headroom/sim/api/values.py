@@ -34,14 +34,16 @@ class Stored(dict[str, Any]):
     previous version, until this one is decoded: shared parts are not decoded twice.
     """
 
-    __slots__ = ("before", "plain", "told")
+    __slots__ = ("before", "plain", "ref", "told")
 
+    ref: Ref
     plain: Pod | Node | None
     told: Thing | None
     before: Stored | None
 
-    def __init__(self, obj: Json) -> None:
+    def __init__(self, obj: Json, ref: Ref) -> None:
         super().__init__(obj)
+        self.ref = ref
         self.plain = None
         self.told = None
         self.before = None
@@ -99,6 +101,8 @@ def drop(obj: Json, *path: str) -> Json:
 
 
 def ref_of(obj: Json) -> Ref:
+    if type(obj) is Stored:
+        return obj.ref
     meta = obj["metadata"]
     return Ref(obj["kind"], meta.get("namespace", ""), meta.get("name", ""))
 

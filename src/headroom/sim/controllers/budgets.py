@@ -34,10 +34,11 @@ class Budgets(Controller):
         super().__init__(stage)
         self.recorder = stage.recorder("controllermanager")  # Its component in events.
         self.watch("PodDisruptionBudget")
+        self._budgets = self.store.all_of("PodDisruptionBudget")
         self.store.listen("Pod", self._on_pod)
 
     def _on_pod(self, change: ObjectChange) -> None:
-        if not self.store.count("PodDisruptionBudget"):
+        if not self._budgets:
             return
         for item in self.store.list("PodDisruptionBudget", change.ref.namespace):
             if selects(dig(item, "spec", "selector"), change.obj):

@@ -18,7 +18,7 @@ class EphemeralVolumes(Controller):
 
     def __init__(self, stage: ActorContext) -> None:
         super().__init__(stage)
-        self.store.listen("Pod", self.on_change)
+        self.store.listen("Pod", self.on_change, plain=False)
 
     def on_change(self, change: ObjectChange) -> None:
         volumes = (change.obj.get("spec") or {}).get("volumes")

@@ -41,7 +41,7 @@ class TaintManager(Controller):
 
     def _on_pod(self, change: ObjectChange) -> None:
         if change.verb is Verb.DELETED:
-            timer = self._due.pop(uid_of(change.obj), None)
+            timer = self._due.pop(uid_of(change.obj), None) if self._due else None
             if timer is not None:
                 timer.cancel()
         elif changed_pod(change).node and change.obj.get("spec") != dig(change.old, "spec"):

@@ -22,8 +22,11 @@ class GarbageCollector(Controller):
         super().__init__(stage)
         self._dependents: dict[str, dict[Ref, None]] = {}
         for kind in sorted(self.store.registry):
-            if kind != "Event":
-                self.store.listen(kind, self.on_change, COMING | GOING | META)
+            if kind == "Pod":  # Even of a pod that has no owner something may depend.
+                self.store.listen(kind, self.on_change, COMING | META, plain=False)
+                self.store.listen(kind, self._on_pod_gone, GOING)
+            elif kind != "Event":
+                self.store.listen(kind, self.on_change)
 
     def on_change(self, change: ObjectChange) -> None:
         owners = _owner_uids(change.obj)
@@ -38,6 +41,10 @@ class GarbageCollector(Controller):
                 self._dependents.setdefault(owner, {})[change.ref] = None
             if any(self.store.by_uid(owner) is None for owner in owners):
                 self.enqueue(change.ref)
+
+    def _on_pod_gone(self, change: ObjectChange) -> None:
+        if change.verb is Verb.DELETED and self._dependents:
+            self.on_change(change)
 
     async def sync(self, ref: Ref) -> None:
         obj = self.store.get(ref)

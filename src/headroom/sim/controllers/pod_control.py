@@ -11,7 +11,7 @@ from typing import Any
 
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.pods import FINISHED
-from headroom.sim.api.store import ObjectChange, Verb
+from headroom.sim.api.store import COMING, ObjectChange, Verb
 from headroom.sim.api.values import (
     Json,
     Ref,
@@ -39,7 +39,9 @@ class PodController(Controller):
         super().__init__(stage)
         self._kept: dict[str, dict[Ref, None]] = {}
         self.watch(self.kind)
-        self.store.listen("Pod", self._on_pod)
+        self._mine = self.store.all_of(self.kind)
+        self.store.listen("Pod", self._on_stray, COMING)
+        self.store.listen("Pod", self._on_owned, plain=False)
 
     def pods_of(self, wish: Json) -> list[Json]:
         """All pods of an object, whatever their state, in order of creation."""
@@ -95,9 +97,15 @@ class PodController(Controller):
         if change.verb is Verb.DELETED:
             self._kept.pop(uid_of(change.obj), None)
 
-    def _on_pod(self, change: ObjectChange) -> None:
-        if change.verb is not Verb.ADDED and "ownerReferences" not in change.obj["metadata"]:
-            return
+    def _on_stray(self, change: ObjectChange) -> None:
+        """A new pod without a controller may be adopted."""
+        if self._mine and controller_of(change.obj) is None:
+            for item in self.store.list(self.kind, change.ref.namespace):
+                selector = dig(item, "spec", "selector")
+                if selector and selects(selector, change.obj):
+                    self.enqueue(ref_of(item))
+
+    def _on_owned(self, change: ObjectChange) -> None:
         owner = controller_of(change.obj)
         if owner is not None and owner["kind"] == self.kind:
             kept = self._kept.setdefault(owner["uid"], {})
@@ -107,11 +115,6 @@ class PodController(Controller):
                 kept[change.ref] = None
             self.pod_changed(owner, change)
             self.enqueue(Ref(self.kind, change.ref.namespace, owner["name"]))
-        elif owner is None and change.verb is Verb.ADDED and self.store.count(self.kind):
-            for item in self.store.list(self.kind, change.ref.namespace):
-                selector = dig(item, "spec", "selector")
-                if selector and selects(selector, change.obj):
-                    self.enqueue(ref_of(item))
 
     def pod_changed(self, owner: Json, change: ObjectChange) -> None:
         """Handle a change of one of our pods before its owner is reconciled."""

@@ -26,10 +26,11 @@ class QuotaCounts(Controller):
     def __init__(self, stage: ActorContext) -> None:
         super().__init__(stage)
         self.watch(KIND)
+        self._quotas = self.store.all_of(KIND)
         self.store.listen("Pod", self._on_pod)
 
     def _on_pod(self, change: ObjectChange) -> None:
-        if not self.store.count(KIND):
+        if not self._quotas:
             return
         for item in self.store.list(KIND, change.ref.namespace):
             self.enqueue(ref_of(item))

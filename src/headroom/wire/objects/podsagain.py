@@ -51,8 +51,6 @@ _READ = (
 )
 _SIMPLE = frozenset(("name", "namespace", "labels", "annotations"))
 _read_metadata = Reader(Metadata)
-_ROOM = ("resources", "allocatedResources")
-
 
 class _NamedObject(JsonObject):
     name: str | None = None
@@ -107,8 +105,8 @@ def pod_again(pod: Pod, old: Json, new: Json) -> Pod | None:
     )
 
 
-def pod_in_phase(pod: Pod, old: Json, new: Json, **changes: Any) -> Pod | None:
-    """Read a pod whose kubelet has changed its status alone; the caller knows which fields."""
+def pod_updated(pod: Pod, old: Json, new: Json, **changes: Any) -> Pod | None:
+    """Read a pod of which the caller knows what has changed; None: the whole must be read."""
     if _speaks_of_room(old.get("status") or {}):
         return None
     return pod_with(pod, version=new["metadata"]["resourceVersion"], **changes)
@@ -211,10 +209,14 @@ def _status(old: Json, new: Json) -> _KnownStatus | None:
 
 def _speaks_of_room(status: Json) -> bool:
     """Whether a status takes part in what its pod asks for: it is being resized, or was."""
-    if any(name in status for name in _ROOM):
+    if "resources" in status or "allocatedResources" in status:
         return True
     for field in ("containerStatuses", "initContainerStatuses"):
-        for each in status.get(field) or ():
-            if "resources" in each or "allocatedResources" in each:
-                return True
-    return any(each.get("type") == "PodResizePending" for each in status.get("conditions") or ())
+        if field in status:
+            for each in status[field] or ():
+                if "resources" in each or "allocatedResources" in each:
+                    return True
+    for condition in status.get("conditions") or ():
+        if "type" in condition and condition["type"] == "PodResizePending":
+            return True
+    return False
