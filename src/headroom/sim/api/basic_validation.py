@@ -62,13 +62,14 @@ def problems(obj: Json) -> Iterator[Problem]:
 
 def metadata_problems(kind: str, obj: Json) -> Iterator[Problem]:
     """What an API server refuses in the metadata of an object."""
-    name = dig(obj, "metadata", "name")
-    if name:
-        yield from _name(str(name), "metadata.name", short=kind in _SHORT_NAMES)
-    namespace = dig(obj, "metadata", "namespace")
-    if namespace:
-        yield from _name(str(namespace), "metadata.namespace", short=True)
-    yield from _labels(dig(obj, "metadata", "labels") or {}, "metadata.labels")
+    meta = obj.get("metadata")
+    if not isinstance(meta, dict):
+        return
+    if meta.get("name"):
+        yield from _name(str(meta["name"]), "metadata.name", short=kind in _SHORT_NAMES)
+    if meta.get("namespace"):
+        yield from _name(str(meta["namespace"]), "metadata.namespace", short=True)
+    yield from _labels(meta.get("labels") or {}, "metadata.labels")
 
 
 def _restarting(kind: str, policy: Any, path: str) -> Iterator[Problem]:

@@ -10,7 +10,7 @@ from headroom.core.claim_gate import ClaimIndex, asking_pod_refusal, claim_refus
 from headroom.core.names import CLAIM_GATE, CLAIMS_NAMESPACE_LABEL, INDEX_NAME
 from headroom.core.objects import Pod
 from headroom.sim.api.store import Store
-from headroom.sim.api.values import Json, Ref, dig, put, ref_of
+from headroom.sim.api.values import Json, dig, put, ref_of
 from headroom.sim.errors import SimulationError
 from headroom.wire.kinds import PODS
 from headroom.wire.manifests import NAMESPACE
@@ -23,10 +23,12 @@ _NEVER_GATED = never_gated(NAMESPACE)
 def gated(pod: Json, store: Store) -> Json:
     """The pod with our gate if a policy adds it, otherwise the pod unchanged."""
     where = ref_of(pod).namespace
-    found = store.get(Ref("ClaimIndex", where, INDEX_NAME))
+    found = store.find("ClaimIndex", where, INDEX_NAME)
+    if found is None:
+        return pod
     asks = store.registry.speech.asks if where not in _NEVER_GATED else ()
     opted_in = _has_opted_in(where, store)
-    if found is None or not (opted_in or asks):
+    if not (opted_in or asks):
         return pod
     new, index, now = _decoded(pod, store), _index(found), store.now()
     may_own = opted_in and claim_refusal(new, index, now) is None
@@ -37,7 +39,7 @@ def gated(pod: Json, store: Store) -> Json:
 
 
 def _has_opted_in(namespace: str, store: Store) -> bool:
-    labels = dig(store.get(Ref("Namespace", "", namespace)), "metadata", "labels") or {}
+    labels = dig(store.find("Namespace", "", namespace), "metadata", "labels") or {}
     return bool(labels.get(CLAIMS_NAMESPACE_LABEL) == "enabled")
 
 

@@ -32,11 +32,12 @@ class Recorder:
         text = (str(meta.get("uid", "")), kind, reason, message)
         known = self._names.get(text)
         ref = known or self._name(meta, text)
-        if self.store.repeat_event(ref):
+        is_new = self.store.find("Event", ref.namespace, ref.name) is None
+        if not is_new and self.store.repeat_event(ref):
             if known is None:
                 self._remember(text, ref)
             return
-        old, now = self.store.get(ref), self.store.timestamp()
+        old, now = None if is_new else self.store.get(ref), self.store.timestamp()
         if old is not None:
             count = int(dig(old, "count") or 1) + 1
             self.store.replace(old, {**old, "count": count, "lastTimestamp": now})

@@ -85,8 +85,8 @@ class Feed:
         if self._concerns is not None and not self._concerns(change):
             return  # It takes its time on the wire all the same: the others keep theirs.
         self._waiting.append((self._last, change))
-        if self._timer is None:
-            self._arm()
+        if self._timer is None and not self._held:
+            self._timer = self._loop.set_timer(self._waiting[0][0], self._flush)
 
     def _arm(self) -> None:
         if self._timer is None and self._waiting and not self._held:

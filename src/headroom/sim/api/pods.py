@@ -67,10 +67,9 @@ def _frozen(spec: Json, gated: bool) -> Json:
 
 def bound(old: Json, binding: Json, now: str, labels: Json) -> Json:
     """The pod on the node that the binding names, with the labels that it gets from the node."""
-    name = str(dig(old, "metadata", "name"))
     node = str(dig(binding, "target", "name") or "")
-    _check_binding(old, binding, name, node)
-    pod = put(old, node, "spec", "nodeName")
+    _check_binding(old, binding, node)
+    pod: Json = {**old, "spec": {**(old.get("spec") or {}), "nodeName": node}}
     if labels:
         pod = put(pod, {**(dig(old, "metadata", "labels") or {}), **labels}, "metadata", "labels")
     annotations = dig(binding, "metadata", "annotations")
@@ -81,26 +80,27 @@ def bound(old: Json, binding: Json, now: str, labels: Json) -> Json:
     return {**pod, "status": drop(status, "nominatedNodeName")}
 
 
-def _check_binding(old: Json, binding: Json, name: str, node: str) -> None:
+def _check_binding(old: Json, binding: Json, node: str) -> None:
     if not node:
         raise ApiError(500, "InternalError", "target.name: Required value")
+    meta, spec, name = old["metadata"], old.get("spec") or {}, str(old["metadata"].get("name"))
     uid = str(dig(binding, "metadata", "uid") or "")
     if uid and uid != uid_of(old):
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {uid_of(old)}"
         raise conflict("pods", name, why)
     check_version(kinds.POD, old, dig(binding, "metadata", "resourceVersion"))
-    if dig(old, "metadata", "deletionTimestamp"):
+    if meta.get("deletionTimestamp"):
         raise conflict(_BINDING, name, f"pod {name} is being deleted, cannot be assigned to a host")
-    if dig(old, "spec", "nodeName"):
-        already = dig(old, "spec", "nodeName")
+    if already := spec.get("nodeName"):
         raise conflict(_BINDING, name, f'pod {name} is already assigned to node "{already}"')
-    if dig(old, "spec", "schedulingGates"):
+    if spec.get("schedulingGates"):
         raise conflict(_BINDING, name, f"pod {name} has non-empty .spec.schedulingGates")
 
 
 def grace_of(pod: Json, asked: int | None) -> int:
     """The grace period of a deletion in seconds: zero if no kubelet runs the pod."""
-    if not dig(pod, "spec", "nodeName") or dig(pod, "status", "phase") in FINISHED:
+    spec = pod.get("spec") or {}
+    if not spec.get("nodeName") or (pod.get("status") or {}).get("phase") in FINISHED:
         return 0
-    own = dig(pod, "spec", "terminationGracePeriodSeconds")
+    own = spec.get("terminationGracePeriodSeconds")
     return max(0, int(asked if asked is not None else (30 if own is None else own)))

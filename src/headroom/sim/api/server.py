@@ -52,6 +52,7 @@ class ApiServer:
         self.store = store
         self.notes: dict[str, None] = {}
         self._specs = AdmittedSpecs(store)
+        self._quotas = store.all_of("ResourceQuota")
         self.acting = ""  # the operator that sends the current write, if any
         self.knows = 0  # the last version of a pod that it had been shown when it sent the write
 
@@ -170,7 +171,7 @@ class ApiServer:
         old = self.get(ref)
         preconditions.check_deletion(self._kind(ref.kind), old, uid, version)
         seconds = pods.grace_of(old, grace) if ref.kind == "Pod" else 0
-        if seconds == 0 and not dig(old, "metadata", "finalizers") and ref.kind != "Namespace":
+        if seconds == 0 and not old["metadata"].get("finalizers") and ref.kind != "Namespace":
             self.store.remove(old)
             return
         already = dig(old, "metadata", "deletionGracePeriodSeconds")
@@ -190,7 +191,7 @@ class ApiServer:
         """Bind a pod to a node; as in the real API server, everything except room is checked."""
         old = self.get(ref)
         name = str(dig(binding, "target", "name") or "")
-        labels = nodes.topology(self.store.get(Ref("Node", "", name)))
+        labels = nodes.topology(self.store.find("Node", "", name))
         new = pods.bound(old, binding, self.store.timestamp(), labels)
         if new["metadata"] is not old["metadata"] or pod_of(old).unjudged:
             return self.store.replace(old, new)
@@ -265,10 +266,10 @@ class ApiServer:
         return {**obj, "metadata": meta}
 
     def _require_namespace(self, ref: Ref, kind: Kind) -> None:
-        namespace = self.store.get(Ref("Namespace", "", ref.namespace))
+        namespace = self.store.find("Namespace", "", ref.namespace)
         if namespace is None:
             raise not_found(kinds.NAMESPACE, ref.namespace)
-        if dig(namespace, "metadata", "deletionTimestamp"):
+        if namespace["metadata"].get("deletionTimestamp"):
             words = f"unable to create new content in namespace {ref.namespace} because it is"
             raise ending(kind, ref.name, f"{words} being terminated")
 
@@ -291,6 +292,8 @@ class ApiServer:
         return obj
 
     def _check_quota(self, obj: Json, pod: Pod) -> None:
+        if not self._quotas:
+            return
         ref = ref_of(obj)
         for item in self.store.list("ResourceQuota", ref.namespace):
             others = (

@@ -125,6 +125,10 @@ class Store:
             self._write_repeats(ref)
         return self._objects[ref.kind].get((ref.namespace, ref.name))
 
+    def find(self, kind: str, namespace: str, name: str) -> Json | None:
+        """Like `get`, of any kind but events."""
+        return self._objects[kind].get((namespace, name))
+
     def by_uid(self, uid: str) -> Json | None:
         ref = self._refs.get(uid)
         return self.get(ref) if ref else None

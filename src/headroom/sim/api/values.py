@@ -24,7 +24,9 @@ class Ref(NamedTuple):
     name: str
 
     def __str__(self) -> str:
-        return "/".join(filter(None, self))
+        if self.namespace:
+            return f"{self.kind}/{self.namespace}/{self.name}"
+        return f"{self.kind}/{self.name}"
 
 
 class Stored(dict[str, Any]):

@@ -83,7 +83,9 @@ class Autoscaler(Controller):
         self._soon(_SHRINK)
 
     def _soon(self, look: Ref) -> None:
-        self._at(look, self.stage.loop.now + self._behaviour.scan)
+        moment = self.stage.loop.now + self._behaviour.scan
+        if look not in self._due or moment < self._due[look]:
+            self._at(look, moment)
 
     def _at(self, look: Ref, moment: float) -> None:
         """Scan at this time, unless an earlier scan is due."""

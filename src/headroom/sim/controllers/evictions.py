@@ -44,18 +44,20 @@ class TaintManager(Controller):
             timer = self._due.pop(uid_of(change.obj), None) if self._due else None
             if timer is not None:
                 timer.cancel()
-        elif changed_pod(change).node and change.obj.get("spec") != dig(change.old, "spec"):
+        elif changed_pod(change).node and (change.parts & SPEC or change.old is None):
             self._plan(change.obj)
 
     def _plan(self, obj: Json) -> None:
         """Set, keep or cancel the time of a pod's eviction."""
-        if dig(obj, "metadata", "deletionTimestamp"):
+        pod = pod_of(obj)
+        if pod.deleted is not None:
             return
-        node = self.store.get(Ref("Node", "", str(dig(obj, "spec", "nodeName"))))
-        taints = [t for t in node_of(node).taints if t.effect == "NoExecute"] if node else []
+        node = self.store.find("Node", "", pod.node)
+        given = node_of(node).taints if node else ()
+        taints = [taint for taint in given if taint.effect == "NoExecute"] if given else []
         if not taints and uid_of(obj) not in self._due:
             return
-        left = toleration_time(pod_of(obj), taints)
+        left = toleration_time(pod, taints)
         timer = self._due.get(uid_of(obj))
         if timer is not None and (left is None or left == 0):
             timer.cancel()

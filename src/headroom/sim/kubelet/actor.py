@@ -142,7 +142,7 @@ class Kubelets:
             self._admit(kubelet, pod)
 
     def _admit(self, kubelet: Kubelet, pod: Pod) -> None:
-        node = self._stage.store.get(Ref("Node", "", kubelet.node))
+        node = self._stage.store.find("Node", "", kubelet.node)
         obj = self._current(pod)
         if node is None or obj is None:
             return
@@ -168,7 +168,7 @@ class Kubelets:
 
     def _complete(self, kubelet: Kubelet, pod: Pod) -> None:
         obj = self._current(pod)
-        if obj is not None and dig(obj, "status", "phase") == "Running":
+        if obj is not None and pod_of(obj).phase == "Running":
             phase = last_phase(obj)
             self._write(obj, finished(obj, phase, self._stage.store.timestamp()), phase=phase)
             kubelet.forget(pod.uid)
@@ -183,7 +183,7 @@ class Kubelets:
 
     def _run(self, kubelet: Kubelet, pod: Pod) -> None:
         obj = self._current(pod)
-        if obj is not None and dig(obj, "status", "phase") == "Pending":
+        if obj is not None and pod_of(obj).phase == "Pending":
             started = self._stage.clock.now().replace(microsecond=0)
             status = running(obj, self._stage.store.timestamp())
             self._write(obj, status, phase="Running", started=started)
@@ -220,14 +220,14 @@ class Kubelets:
 
     def _current(self, pod: Pod) -> Json | None:
         """The stored pod, if it is still the same one."""
-        obj = self._stage.store.get(Ref("Pod", pod.key.namespace, pod.key.name))
-        return obj if obj is not None and uid_of(obj) == pod.uid else None
+        obj = self._stage.store.find("Pod", pod.key.namespace, pod.key.name)
+        return obj if obj is not None and obj["metadata"]["uid"] == pod.uid else None
 
 
 def _concerns_a_kubelet(change: ObjectChange) -> bool:
     """Whether a pod is on a node; of one that has ended nobody need hear that it is gone."""
     pod = changed_pod(change)
-    return bool(pod.node) and not (pod.finished and change.verb is Verb.DELETED)
+    return pod.node != "" and not (change.verb is Verb.DELETED and pod.finished)
 
 
 def _ready_status(node: Json) -> str:

@@ -40,6 +40,8 @@ def _short_of_room(pod: Pod, node: Node, count: int, used: Resources) -> Rejecti
     if count + 1 > node.allocatable[PODS]:
         return _out_of(PODS, 1, count, node.allocatable[PODS])
     first = [CPU, MEMORY, EPHEMERAL_STORAGE]
+    if (used + pod.requests).fits_in(node.allocatable):
+        return None
     for resource in [*first, *sorted(name for name in pod.requests if name not in first)]:
         asked, taken, capacity = pod.requests[resource], used[resource], node.allocatable[resource]
         if asked and taken + asked > capacity:

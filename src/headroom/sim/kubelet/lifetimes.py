@@ -19,8 +19,8 @@ COMPLETE_AS = "sim.headroom.dev/complete-as"
 
 def lifetime(pod: Json) -> float | None:
     """How many seconds a pod runs; None without a valid annotation."""
-    text = dig(pod, "metadata", "annotations", COMPLETE_AFTER)
-    return None if text is None else _seconds(str(text))
+    told = pod["metadata"].get("annotations")
+    return _seconds(str(told[COMPLETE_AFTER])) if told and COMPLETE_AFTER in told else None
 
 
 @lru_cache(maxsize=4096)
@@ -44,5 +44,6 @@ def sleep_before_stop(pod: Json) -> float:
 
 def last_phase(pod: Json) -> str:
     """The last phase of a pod whose time is over."""
-    failed = dig(pod, "metadata", "annotations", COMPLETE_AS) == "Failed"
+    told = pod["metadata"].get("annotations")
+    failed = told and COMPLETE_AS in told and told[COMPLETE_AS] == "Failed"
     return "Failed" if failed else "Succeeded"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from headroom.sim.api.values import Json, condition_of, dig, new_condition, uid_of, with_condition
+from headroom.sim.api.values import Json, condition_of, new_condition, uid_of, with_condition
 from headroom.sim.kubelet.admission import Rejection
 
 _CONTAINERS = "ContainersReady"
@@ -15,7 +15,8 @@ _CONTAINERS = "ContainersReady"
 
 def running(pod: Json, now: str) -> Json:
     """All containers run; the pod is Ready unless a readiness gate is not met."""
-    host = _host_address(str(dig(pod, "spec", "nodeName")))
+    spec = pod.get("spec") or {}
+    host = _host_address(str(spec.get("nodeName")))
     address = _address(uid_of(pod), 10)
     status: Json = {
         **(pod.get("status") or {}),
@@ -25,7 +26,7 @@ def running(pod: Json, now: str) -> Json:
         "hostIPs": [{"ip": host}],
         "podIP": address,
         "podIPs": [{"ip": address}],
-        "containerStatuses": [_running(each, now) for each in dig(pod, "spec", "containers") or ()],
+        "containerStatuses": [_running(each, now) for each in spec.get("containers") or ()],
     }
     return _with_all(
         status,
@@ -49,7 +50,7 @@ def _readiness(pod: Json) -> Json:
     """The Ready condition of a pod whose containers run."""
     unmet = [
         gate["conditionType"]
-        for gate in dig(pod, "spec", "readinessGates") or ()
+        for gate in (pod.get("spec") or {}).get("readinessGates") or ()
         if (condition_of(pod, gate["conditionType"]) or {}).get("status") != "True"
     ]
     if not unmet:
@@ -65,7 +66,8 @@ def finished(pod: Json, phase: str, now: str) -> Json:
     code = 0 if phase == "Succeeded" else 1
     reason = "Completed" if code == 0 else "Error"
     done = "PodCompleted" if code == 0 else "PodFailed"
-    started = dig(pod, "status", "startTime") or now
+    before = pod.get("status") or {}
+    started = before.get("startTime") or now
     ended = {
         "exitCode": code,
         "reason": reason,
@@ -74,9 +76,9 @@ def finished(pod: Json, phase: str, now: str) -> Json:
     }
     containers = [
         {**_named(each), "ready": False, "state": {"terminated": ended}}
-        for each in dig(pod, "spec", "containers") or ()
+        for each in (pod.get("spec") or {}).get("containers") or ()
     ]
-    status = {**(pod.get("status") or {}), "phase": phase, "containerStatuses": containers}
+    status = {**before, "phase": phase, "containerStatuses": containers}
     return _with_all(
         status,
         (
@@ -103,9 +105,11 @@ def _with_all(status: Json, conditions: Iterable[Json], now: str) -> Json:
     others = {condition["type"]: condition for condition in status.get("conditions") or ()}
     ours = []
     for condition in conditions:
-        old = others.pop(condition["type"], None)
-        same = old is not None and old.get("status") == condition["status"]
-        since = old.get("lastTransitionTime", now) if old is not None and same else now
+        since = now
+        if condition["type"] in others:
+            old = others.pop(condition["type"])
+            if old.get("status") == condition["status"]:
+                since = old.get("lastTransitionTime", now)
         ours.append({**condition, "lastTransitionTime": since})
     return {**status, "conditions": [*ours, *others.values()]}
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
-from headroom.sim.api.decoder import changed_pod
-from headroom.sim.api.pods import FINISHED
+from headroom.sim.api.decoder import changed_pod, pod_of
 from headroom.sim.api.store import COMING, STATUS, ObjectChange
-from headroom.sim.api.values import Ref, dig, uid_of
+from headroom.sim.api.values import Ref, uid_of
 from headroom.sim.errors import ApiError
 from headroom.sim.replay.arrivals import TRACE_LABEL, PodTrace
 from headroom.sim.world import SimWorld
@@ -66,13 +65,11 @@ class TracePlayer:
         self._await(index, trace, coming)
 
     def _on_pod(self, change: ObjectChange) -> None:
-        if not changed_pod(change).finished:
+        pod = changed_pod(change)
+        if not pod.finished or not pod.labels.get(TRACE_LABEL):
             return
-        if dig(change.old, "status", "phase") in FINISHED:
-            return
-        if dig(change.obj, "metadata", "labels", TRACE_LABEL):
-            uid = uid_of(change.obj)
-            self._world.loop.call_later(CLEARED_AFTER, self._clear, change.ref, uid)
+        if change.old is None or not pod_of(change.old).finished:
+            self._world.loop.call_later(CLEARED_AFTER, self._clear, change.ref, pod.uid)
 
     def _clear(self, ref: Ref, uid: str) -> None:
         pod = self._world.store.get(ref)

@@ -22,7 +22,7 @@ from headroom.core.names import (
 from headroom.core.objects import Pod
 from headroom.core.resources import Resources
 from headroom.sim.api.decoder import node_of, pod_of
-from headroom.sim.api.store import META, SPEC, ObjectChange, Store, Verb
+from headroom.sim.api.store import COMING, META, SPEC, ObjectChange, Store, Verb
 from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
 from headroom.sim.loop import SimClock
 from headroom.sim.scenarios.overcommit import OvercommitCheck, RoomUsed
@@ -56,24 +56,28 @@ class Invariants:
             self._check_age(pod)
 
     def _on_pod(self, change: ObjectChange) -> None:
-        pod, uid = change.obj, uid_of(change.obj)
+        pod, value = change.obj, pod_of(change.obj)
         if change.verb is Verb.ADDED:
-            self._since[uid] = self._clock.elapsed()
+            self._since[value.uid] = self._clock.elapsed()
         if change.verb is Verb.DELETED or (
             change.parts & (META | SPEC) and _is_ungated_now(change)
         ):
             self._check_age(change.old or pod)
-        value = pod_of(pod)
         gone = change.verb is Verb.DELETED or value.finished
         if change.verb is Verb.DELETED:
-            self._since.pop(uid, None)
+            self._since.pop(value.uid, None)
         if value.node:
             self._count_running(value, gone)
-        hold, before = _claimed(pod), _claimed(change.old)
+        hold = _claimed(value)
+        before = hold if not change.parts & (META | COMING) else ""
+        if change.old is not None and change.parts & META:
+            before = _claimed(pod_of(change.old))
         if hold or before:
             self._count_owner(pod, gone, before)
 
     def _check_age(self, pod: Json) -> None:
+        if ROLE_LABEL not in pod_of(pod).labels and not pod_of(pod).gates:
+            return
         age = self._clock.elapsed() - self._since.get(uid_of(pod), self._clock.elapsed())
         if _is_passing(pod) and age > LATCH_LIMIT:
             self._breach(f"{ref_of(pod)}: a latch stood for {age:.0f} s")
@@ -85,25 +89,24 @@ class Invariants:
 
     def _count_running(self, pod: Pod, gone: bool) -> None:
         name, uid = pod.node, pod.uid
-        here = self._running.setdefault(name, {})
         if gone:
-            ended = here.pop(uid, None)
+            ended = self._running.get(name, {}).pop(uid, None)
             if ended is not None:
                 self._used.add(name, ended, -1)
-        elif pod.phase == "Running" and uid not in here:
-            here[uid] = pod.requests
+        elif pod.phase == "Running" and uid not in self._running.setdefault(name, {}):
+            self._running[name][uid] = pod.requests
             self._used.add(name, pod.requests, 1)
             self._check_room(name)
 
     def _check_room(self, name: str) -> None:
-        node = self._store.get(Ref("Node", "", name))
+        node = self._store.find("Node", "", name)
         if node is None:
             return
         for resource, used, room in self._used.beyond(name, node_of(node).allocatable):
             self._breach(f"Node/{name}: overcommitted: {used} {resource} used of {room}")
 
     def _count_owner(self, pod: Json, gone: bool, before: str) -> None:
-        hold = _claimed(pod)
+        hold = _claimed(pod_of(pod))
         if before != hold:
             self._owners.get(before, {}).pop(uid_of(pod), None)
         if not hold:
@@ -128,10 +131,9 @@ class Invariants:
             self.violations.append(breach)
 
 
-def _claimed(pod: Json | None) -> str:
+def _claimed(pod: Pod) -> str:
     """The uid of the hold that a pod has a claim on."""
-    annotations = pod["metadata"].get("annotations") if pod is not None else None
-    return str(annotations.get(CLAIMED_UID_ANNOTATION) or "") if annotations else ""
+    return pod.annotations.get(CLAIMED_UID_ANNOTATION, "")
 
 
 def _is_passing(pod: Json) -> bool:
@@ -144,6 +146,8 @@ def _is_passing(pod: Json) -> bool:
 
 
 def _is_ungated_now(change: ObjectChange) -> bool:
+    if change.old is None or not pod_of(change.old).gates:
+        return False
     return _waits_at_our_gate(change.old) and not _waits_at_our_gate(change.obj)
 
 

@@ -21,8 +21,8 @@ from headroom.core.names import (
 from headroom.core.objects import Pod
 from headroom.core.resources import CPU, EPHEMERAL_STORAGE, MEMORY, Resources
 from headroom.sim.api.decoder import changed_pod
-from headroom.sim.api.store import GOING, STATUS, ObjectChange, Store, Verb
-from headroom.sim.api.values import Json, dig
+from headroom.sim.api.store import STATUS, ObjectChange, Store, Verb
+from headroom.sim.api.values import dig
 from headroom.sim.loop import SimClock
 from headroom.sim.pools import POOL_LABEL
 from headroom.sim.scenarios.ownership import OwnerRules, workload_of
@@ -117,29 +117,25 @@ class Meter:
             workload = workload_of(self._store, pod)
             created, is_owner = self._clock.elapsed(), self._rules.match(value)
             self._records[uid] = Stay(workload, created, is_owner, end=end_of(pod))
-            if self._came_through_our_door(pod):
-                self._at_door.add(uid)
+            if CLAIM_GATE in value.gates or value.scheduler in self._schedulers:
+                self._at_door.add(uid)  # It came through a door of ours.
         found = self._records.get(uid)
         if found is None:
             return
-        if change.parts & (STATUS | GOING):
+        if change.parts & STATUS:
             found.end = end_of(pod)
         gone = change.verb is Verb.DELETED or value.finished
         if found.until is None and (bound or gone):
             found.until, found.started = self._clock.elapsed(), bound
             found.owner = found.owner or self._rules.match(value)
             if bound:
-                self._count_claim(pod, uid)
+                self._count_claim(value)
 
-    def _count_claim(self, pod: Json, uid: str) -> None:
-        if dig(pod, "metadata", "annotations", CLAIMED_ANNOTATION):
+    def _count_claim(self, pod: Pod) -> None:
+        if pod.annotations.get(CLAIMED_ANNOTATION):
             self._claims += 1
-        elif uid in self._at_door:
+        elif pod.uid in self._at_door:
             self._misses += 1
-
-    def _came_through_our_door(self, pod: Json) -> bool:
-        gates = [gate.get("name") for gate in dig(pod, "spec", "schedulingGates") or ()]
-        return CLAIM_GATE in gates or dig(pod, "spec", "schedulerName") in self._schedulers
 
     def _slots(self) -> dict[str, Any]:
         lost = list(self._lost.values())

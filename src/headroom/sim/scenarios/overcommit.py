@@ -16,7 +16,6 @@ from headroom.core.objects import Pod
 from headroom.core.resources import EMPTY, PODS, Resources
 from headroom.sim.api.decoder import node_of, pod_of
 from headroom.sim.api.store import ObjectChange, Store, Verb
-from headroom.sim.api.values import Ref, uid_of
 
 _ONE = Resources({PODS: 1})
 
@@ -29,10 +28,14 @@ class RoomUsed:
 
     def add(self, node: str, requests: Resources, sign: int) -> None:
         """Add (`sign` 1) or subtract (-1) one pod's requests."""
-        used = self._on.setdefault(node, {PODS: 0})
+        if node not in self._on:
+            self._on[node] = {PODS: 0}
+        used = self._on[node]
         used[PODS] += sign
         for resource, amount in requests.items():
-            used[resource] = used.get(resource, 0) + sign * amount
+            if resource not in used:
+                used[resource] = 0
+            used[resource] += sign * amount
 
     def on(self, node: str) -> Resources:
         return Resources(self._on.get(node))
@@ -40,8 +43,8 @@ class RoomUsed:
     def beyond(self, node: str, room: Resources) -> list[tuple[str, int, int]]:
         """What is used of more than there is: each resource, what is used, and the room."""
         used = self._on.get(node, {})
-        over = sorted(name for name, amount in used.items() if amount > room[name])
-        return [(name, used[name], room[name]) for name in over]
+        over = [name for name, amount in used.items() if amount > room[name]]
+        return [(name, used[name], room[name]) for name in sorted(over)] if over else []
 
 
 class OvercommitCheck:
@@ -68,15 +71,17 @@ class OvercommitCheck:
         self._largest[name] = room
 
     def _on_pod(self, change: ObjectChange) -> None:
-        uid, pod = uid_of(change.obj), pod_of(change.obj)
-        coming_to = self._coming_to.pop(uid, None)
-        if coming_to is not None:
-            del self._coming[coming_to][uid]
+        pod = pod_of(change.obj)
+        uid = pod.uid
+        if uid in self._coming_to:
+            del self._coming[self._coming_to.pop(uid)][uid]
         here = self._bound.setdefault(pod.node, {}) if pod.node else {}
         known = here.get(uid)
         if change.verb is Verb.DELETED or pod.finished:
-            self._count(pod.node, known, None)
-            self._tell_refused(pod, here.pop(uid, None))
+            if known is not None:
+                del here[uid]
+                self._count(pod.node, known, None)
+                self._tell_refused(pod)
             return
         if not pod.node:
             if claim_of(pod) is not None and pod.nominated and not pod.gates:
@@ -92,7 +97,7 @@ class OvercommitCheck:
 
     def _count(self, node: str, before: Pod | None, after: Pod | None) -> None:
         """Update the sum of the requests on a node."""
-        if before is not None and after is not None and before.requests == after.requests:
+        if before is not None and after is not None and _ask_alike(before, after):
             return
         if before is not None:
             self._used.add(node, before.requests, -1)
@@ -101,7 +106,7 @@ class OvercommitCheck:
 
     def _check(self, pod: Pod) -> None:
         """Check a pod that was bound: there was room for it beside the promised room."""
-        node = self._store.get(Ref("Node", "", pod.node))
+        node = self._store.find("Node", "", pod.node)
         if node is None or pod.node in self._unsure:
             return
         room = node_of(node).allocatable
@@ -122,10 +127,14 @@ class OvercommitCheck:
             if (before + needed).fits_in(room) and not (used + needed).fits_in(room):
                 self._breach(f"Pod/{pod.key}: has the room of owner Pod/{owner.key} on {pod.node}")
 
-    def _tell_refused(self, pod: Pod, bound: Pod | None) -> None:
+    def _tell_refused(self, pod: Pod) -> None:
         refused = pod.phase == "Failed" and pod.reason.startswith("OutOf")
-        if bound is None or not refused or pod.node in self._unsure:
+        if not refused or pod.node in self._unsure:
             return
         claim = claim_of(pod)
         whose = f" although it owns {claim[0]}" if claim is not None else ""
         self._breach(f"Pod/{pod.key}: refused on {pod.node}, {pod.reason},{whose}".rstrip(","))
+
+
+def _ask_alike(before: Pod, after: Pod) -> bool:
+    return before.requests is after.requests or before.requests == after.requests

@@ -13,7 +13,7 @@ from enum import StrEnum
 from math import ceil
 from typing import Any
 
-from headroom.sim.api.values import Json, condition_of, dig
+from headroom.sim.api.values import Json
 
 PREEMPTION = "PreemptionByScheduler"
 
@@ -46,10 +46,14 @@ def end_of(pod: Json) -> End | None:
 
     A disruption counts once: in Kubernetes, most evicted pods also fail.
     """
-    target = condition_of(pod, "DisruptionTarget")
-    if target is not None and target.get("status") == "True":
-        return End.PREEMPTED if target.get("reason") == PREEMPTION else End.EVICTED
-    return End.FAILED if dig(pod, "status", "phase") == "Failed" else None
+    status = pod.get("status") or {}
+    for condition in status.get("conditions") or ():
+        if condition.get("type") == "DisruptionTarget":
+            if condition.get("status") == "True":
+                preempted = condition.get("reason") == PREEMPTION
+                return End.PREEMPTED if preempted else End.EVICTED
+            break
+    return End.FAILED if status.get("phase") == "Failed" else None
 
 
 def summed(records: Iterable[Stay], now: float) -> dict[str, Any]:

@@ -101,7 +101,7 @@ class SchedulerWriter:
         return True
 
     def _current(self, pod: Pod) -> Json | None:
-        obj = self._stage.store.get(_ref(pod))
+        obj = self._stage.store.find("Pod", pod.key.namespace, pod.key.name)
         return obj if obj is not None and uid_of(obj) == pod.uid else None
 
 
