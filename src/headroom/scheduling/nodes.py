@@ -375,7 +375,7 @@ def _move(
     array: Ints, beyond: dict[tuple[int, int], int], cell: tuple[int, int], change: int
 ) -> None:
     """Add to one cell; what exceeds MOST is kept exactly in `beyond`, to be subtracted later."""
-    exact = beyond.pop(cell) if cell in beyond else array.item(cell)
+    exact = beyond.pop(cell) if beyond and cell in beyond else array.item(cell)
     exact += change
     if -MOST <= exact <= MOST:
         array[cell] = exact

@@ -41,12 +41,13 @@ class LeastAllocated:
 
     def of_row(self, table: NodeTable, row: int) -> int:
         total = weights = 0
-        for line, asked in zip((1, 2), self.asked, strict=True):
-            capacity = table.allocatable.item(line, row)
+        for line in (1, 2):
+            capacity, asked = table.allocatable.item(line, row), self.asked[line - 1]
             if capacity > 0:
-                left = max(capacity - table.nonzero.item(line - 1, row) - min(asked, MOST), 0)
+                left = capacity - table.nonzero.item(line - 1, row) - asked
                 coarse = _COARSE if capacity >= MOST >> _COARSE else 0
-                total += (left >> coarse) * MAX_SCORE // (capacity >> coarse)
+                if left > 0:
+                    total += (left >> coarse) * MAX_SCORE // (capacity >> coarse)
                 weights += 1
         return total // (weights or 1)
 

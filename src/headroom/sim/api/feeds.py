@@ -20,12 +20,12 @@ class Jitter:
     """Seeded delays, evenly distributed between two limits."""
 
     def __init__(self, name: str, seed: int, bounds: tuple[float, float]) -> None:
-        self._draw = Random(f"{seed}/{name}").random
-        self._low = bounds[0]
-        self._width = bounds[1] - bounds[0]
+        self.draw = Random(f"{seed}/{name}").random
+        self.low = bounds[0]
+        self.width = bounds[1] - bounds[0]
 
     def __call__(self) -> float:
-        return self._low + self._width * self._draw()  # As `Random.uniform`, without its call.
+        return self.low + self.width * self.draw()  # As `Random.uniform`, without its call.
 
 
 class Feed:
@@ -79,7 +79,8 @@ class Feed:
             self._timer = None
 
     def _push(self, change: ObjectChange) -> None:
-        due = round(self._loop.now + self._delay(), DIGITS)
+        delay = self._delay  # As if called: fifteen times a pod.
+        due = round(self._loop.now + (delay.low + delay.width * delay.draw()), DIGITS)
         if due > self._last:
             self._last = due
         if self._concerns is not None and not self._concerns(change):

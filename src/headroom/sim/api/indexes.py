@@ -40,8 +40,9 @@ class PodIndex:
         node = str((change.obj.get("spec") or {}).get("nodeName") or "")
         if node:
             _keep(self._on_node, node, ref, not gone)
-        stray = controller_of(change.obj) is None
-        _keep(self._strays, ref.namespace, ref, stray and not gone)
+        if gone or change.parts & (COMING | META):
+            stray = not gone and controller_of(change.obj) is None
+            _keep(self._strays, ref.namespace, ref, stray)
 
 
 def _keep(index: dict[str, dict[Ref, None]], key: str, ref: Ref, wanted: bool) -> None:

@@ -54,6 +54,7 @@ class AutoscalerCache:
             if not pod_of(obj).node:
                 self._unbound[ref_of(obj)] = self._judged(obj, pod_of(obj))
         self._standing: Model | None = None
+        self._unmodelled: dict[Ref, tuple[Pod, bool]] = {}  # what it does not know yet, like above
         self._store.listen("Namespace", self._namespace_changed)
 
     def pod_changed(self, change: ObjectChange) -> None:
@@ -85,8 +86,20 @@ class AutoscalerCache:
 
     def _follow(self, ref: Ref, pod: Pod, gone: bool) -> None:
         self._note(ref, None if gone else pod)
-        if self._standing is not None and self._counts(pod):
-            self._standing.follow(pod, gone)
+        if self._standing is None or not self._counts(pod):
+            return
+        if gone and not self._standing.has(pod.key):
+            self._unmodelled.pop(ref, None)
+            return
+        if ref in self._unmodelled and self._unmodelled[ref][1]:  # Another pod of this name.
+            self._standing.follow(*self._unmodelled.pop(ref))
+        self._unmodelled[ref] = pod, gone
+
+    def _model_changes(self, model: Model) -> None:
+        """Bring the model up to date: few scans simulate placements, so most pods never need it."""
+        changes, self._unmodelled = self._unmodelled, {}
+        for pod, gone in changes.values():
+            model.follow(pod, gone)
 
     def requested(self, node: str) -> Mapping[str, int]:
         """The sums of what the pods of a node request, by resource."""
@@ -109,6 +122,7 @@ class AutoscalerCache:
 
     def _namespace_changed(self, _: ObjectChange) -> None:
         self._standing = None
+        self._unmodelled.clear()
 
     def node_changed(self, change: ObjectChange) -> None:
         self._catch_up()
@@ -118,6 +132,7 @@ class AutoscalerCache:
         else:
             self.nodes[change.ref.name] = node
         if self._standing is not None:
+            self._model_changes(self._standing)
             self._standing.follow_node(node, gone)
 
     def is_stuck(self, ref: Ref) -> bool:
@@ -154,6 +169,7 @@ class AutoscalerCache:
         self._catch_up()
         if self._standing is None:
             self._standing = self.model()
+        self._model_changes(self._standing)
         self._standing.put_in_order(self.nodes)
         return self._standing
 

@@ -64,13 +64,20 @@ class Fleet:
 
     def sparing(self) -> Callable[[str], bool]:
         """Whether a machine may be removed from its pool, and is not being removed already."""
+        rich = self._rich()
+        return lambda node: self._pool_of.get(node) in rich and node not in self._leaving
+
+    def may_spare(self) -> bool:
+        """Whether some pool has more machines than it always has."""
+        return bool(self._rich())
+
+    def _rich(self) -> set[str]:
         leaving = [self._pool_of.get(name) for name in self._leaving]
-        rich = {
+        return {
             pool.name
             for pool in self._pools
             if len(self._here[pool.name]) - leaving.count(pool.name) > pool.count
         }
-        return lambda node: self._pool_of.get(node) in rich and node not in self._leaving
 
     def may_leave(self, node: str) -> bool:
         for pool in self._pools:

@@ -50,6 +50,10 @@ class Model:
         self._before: _Before | None = None
         self._out_of_order = False
 
+    def has(self, key: Key) -> bool:
+        """Whether a pod is bound or nominated in the model."""
+        return self.state.pod(key) is not None or self.state.nomination(key)[0] is not None
+
     def follow(self, pod: Pod, gone: bool) -> None:
         """Set the current state of a pod."""
         self.state.unnominate(pod.key)

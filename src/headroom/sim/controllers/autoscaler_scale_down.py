@@ -89,6 +89,8 @@ class ScaleDown:
 
     def _judge_changed(self, can_spare: Callable[[str], bool]) -> None:
         """Check the machines that have changed; skip those that stay for another reason."""
+        if not self._fleet.may_spare():
+            return
         changed, self._unjudged = self._unjudged, {}
         for name in changed:
             if can_spare(name):
