@@ -88,9 +88,12 @@ class KnownShapes:
 
     def of(self, pod: Pod) -> PodShape | None:
         """The shape of a pod; None if its placement depends on more than its shape."""
-        if not (asks_of_nodes_alone(pod) and self._is_left_alone(pod)):
+        return self._known_of(pod, None)
+
+    def _known_of(self, pod: Pod, own: PodShape | None) -> PodShape | None:
+        if not (own or asks_of_nodes_alone(pod)) or not self._is_left_alone(pod):
             return None
-        return self._shape_of(pod)
+        return own or self._shape_of(pod)
 
     def own(self, pod: Pod) -> PodShape | None:
         """The shape of a pod; None if its own rules are about more than nodes."""
@@ -106,10 +109,17 @@ class KnownShapes:
         return shape
 
     def pick(
-        self, pod: Pod, start: int = 0, tie: TieBreak = first_by_name
+        self,
+        pod: Pod,
+        start: int = 0,
+        tie: TieBreak = first_by_name,
+        own: PodShape | None = None,
     ) -> ChosenNode | Unschedulable:
-        """Choose a node as `choose` does; the scores of the chosen node may be missing."""
-        shape, table = self.of(pod), self._state.table
+        """Choose a node as `choose` does; the scores of the chosen node may be missing.
+
+        `own` is the own shape of the pod, if the caller knows it.
+        """
+        shape, table = self._known_of(pod, own), self._state.table
         numbers = None if shape is None else table.weights_of(shape)
         if numbers is None:
             return choose(pod, self._state, start, tie)

@@ -371,8 +371,11 @@ def _counts_alike(old: Pod, new: Pod) -> bool:
         not new.finished
         and (old.deleted is None) == (new.deleted is None)
         and old.priority == new.priority
-        and old.requests == new.requests
-        and old.nonzero_requests == new.nonzero_requests
+        and (old.requests is new.requests or old.requests == new.requests)
+        and (
+            old.nonzero_requests is new.nonzero_requests
+            or old.nonzero_requests == new.nonzero_requests
+        )
         and old.labels == new.labels
         and (old.placement is new.placement or old.placement == new.placement)
     )

@@ -24,7 +24,7 @@ from headroom.core.actions import (
     Unavailable,
 )
 from headroom.core.headrooms.headrooms import Headroom
-from headroom.core.objects import Key
+from headroom.core.objects import Key, Pod
 from headroom.ports import Event, Lost, Seen, Synced
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.feeds import Feed
@@ -199,6 +199,8 @@ class _Stream:
             self.waiting.append(Lost(thing))
             return
         self.waiting.append(Seen(thing))
+        if type(thing) is Pod and not thing.claims:
+            return  # Nothing has to be watched because of it.
         for needed in needed_kinds(thing, self._schedulers):
             self.follow(needed.kind)
         if isinstance(thing, Headroom):

@@ -259,25 +259,15 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def _run_once(self) -> None:
         """Run until the loop is stopped; asyncio's loop calls this."""
-        soon, timers = self._soon, self._timers
+        soon = self._soon
         while True:
             if self._cancelled:
                 self._drop_cancelled()
-            if soon or self._halting or (timers and timers[0][0] <= self.now):
-                self._turns += 1
-                if self._turns > MOST_TURNS:
-                    self._report_circle()
-            else:
-                self._move_on()
-            while timers and timers[0][0] <= self.now:
-                timer = heappop(timers)[2]
-                timer.waiting = False
-                if timer._cancelled:
-                    self._cancelled -= 1
-                else:
-                    soon.append(timer)
-            for _ in range(len(soon)):  # Callbacks that these schedule run after them.
-                handle = soon.popleft()
+            alone = None if soon or self._halting or self.on_jump else self._take_alone()
+            if alone is None:
+                self._make_ready()
+            for _ in range(len(soon) if alone is None else 1):
+                handle = soon.popleft() if alone is None else alone
                 if handle._cancelled:
                     continue
                 try:
@@ -294,6 +284,41 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             if self._halting:
                 self._halting = False
                 return
+
+    def _take_alone(self) -> _Timer | None:
+        """Jump to the next timer and return it; None if it is not simply the next thing to run."""
+        timers = self._timers
+        if not timers:
+            return None
+        moment = timers[0][0]
+        if not self.now < moment <= self._limit or moment - self.now > FAR:
+            return None
+        self._turns, self.now = 0, moment
+        timer = heappop(timers)[2]
+        timer.waiting = False
+        if timers and timers[0][0] == moment:
+            self._soon.append(timer)
+            return None
+        return timer
+
+    def _make_ready(self) -> None:
+        """Begin a turn of callbacks: those that are ready, and the timers that are due now."""
+        soon, timers = self._soon, self._timers
+        if soon or self._halting or (timers and timers[0][0] <= self.now):
+            self._turns += 1
+            if self._turns > MOST_TURNS:
+                self._turns = 0
+                words = "time stands still: actors run in a circle"
+                self._note_failure(self, {"message": words})
+        else:
+            self._move_on()
+        while timers and timers[0][0] <= self.now:
+            timer = heappop(timers)[2]
+            timer.waiting = False
+            if timer._cancelled:
+                self._cancelled -= 1
+            else:
+                soon.append(timer)
 
     def _move_on(self) -> None:
         """Jump to the time of the next timer, because nothing is ready."""
@@ -313,10 +338,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             self.stop()
         else:
             self.now = upcoming
-
-    def _report_circle(self) -> None:
-        self._turns = 0
-        self._note_failure(self, {"message": "time stands still: actors run in a circle"})
 
     def _drop_cancelled(self) -> None:
         """Remove the cancelled timers that would be next."""

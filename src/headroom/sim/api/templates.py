@@ -23,9 +23,13 @@ _OWN = ("schedulingGates", "volumes", "nodeName")
 
 @dataclass(frozen=True, slots=True)
 class AdmittedSpec:
-    """A spec as it was given, with its priority, and as it was admitted, with its first status."""
+    """A spec as it was given, with its priority, and as it was admitted, with its first status.
+
+    `labels` are those of the first pod with this spec: pods of a trace share them as an object.
+    """
 
     given: Json
+    labels: Json | None
     prioritized: Json
     spec: Json
     status: Json
@@ -33,7 +37,8 @@ class AdmittedSpec:
 
     def decoded(self, metadata: Json) -> Pod | None:
         """A pod with this spec; None if the whole pod must be decoded."""
-        return pod_like(self.pod, metadata)
+        same_labels = self.labels is not None and metadata.get("labels") is self.labels
+        return pod_like(self.pod, metadata, same_labels)
 
 
 class AdmittedSpecs:
@@ -55,7 +60,8 @@ class AdmittedSpecs:
             return
         if len(self._known) >= MOST_SPECS:
             self._known.clear()
-        self._known[_key(of)] = AdmittedSpec(given, prioritized, spec, status, pod)
+        labels = of["metadata"].get("labels")
+        self._known[_key(of)] = AdmittedSpec(given, labels, prioritized, spec, status, pod)
 
     def _rules_changed(self, _: ObjectChange) -> None:
         self._known.clear()

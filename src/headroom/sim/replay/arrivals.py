@@ -42,6 +42,7 @@ class PodTrace:
     pods: int = 0
     clock: bool = False
     _specs: dict[tuple[str, str], Json] = field(default_factory=dict, compare=False, repr=False)
+    _labels: dict[str, Json] = field(default_factory=dict, compare=False, repr=False)
 
     def origin(self, start: datetime) -> float:
         """The second of the trace at which a run with this start time begins."""
@@ -64,16 +65,15 @@ class PodTrace:
         """The pod with this number. Values of its line override the template."""
         metadata = dict(self.template.get("metadata") or {})
         namespace = str(metadata.get("namespace") or "default")
-        labels = {**(metadata.get("labels") or {}), TRACE_LABEL: self.name}
         notes = dict(metadata.get("annotations") or {})
         notes[WORKLOAD] = f"{KIND}/{namespace}/{self.name}"
         if arrival.kind:
-            labels[CLASS_LABEL] = arrival.kind
             notes[WORKLOAD] += f"/{arrival.kind}"
         duration = self.duration if arrival.duration is None else arrival.duration
         if duration is not None:
             notes[COMPLETE_AFTER] = f"{duration:.3f}s"
         name = f"{self.name}-{index}"
+        labels = self._labels_of(arrival.kind)
         whole = {"name": name, "namespace": namespace, "labels": labels, "annotations": notes}
         return {
             "apiVersion": "v1",
@@ -81,6 +81,17 @@ class PodTrace:
             "metadata": {**metadata, **whole},
             "spec": self._spec(arrival),
         }
+
+    def _labels_of(self, kind: str) -> Json:
+        """The labels of a pod; pods of one class share them."""
+        found = self._labels.get(kind)
+        if found is None:
+            if len(self._labels) >= MOST_SPECS:
+                self._labels.clear()
+            given = (self.template.get("metadata") or {}).get("labels") or {}
+            found = {**given, TRACE_LABEL: self.name, **({CLASS_LABEL: kind} if kind else {})}
+            self._labels[kind] = found
+        return found
 
     def _spec(self, arrival: Arrival) -> Json:
         """The spec of a pod; lines with the same values share it."""

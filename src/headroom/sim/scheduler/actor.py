@@ -87,7 +87,8 @@ class Scheduler:
     def _place(self, entry: QueuedPod) -> None:
         for what in entry.pod.unjudged:  # Device claims have no effect on its placement.
             self._stage.server.note(f"Pod/{entry.pod.key}: placed as if it had no {what}")
-        known = self._shapes.refused(entry.pod, self._start, self._shape_of(entry))
+        shape = self._shape_of(entry)
+        known = self._shapes.refused(entry.pod, self._start, shape)
         if known is not None:
             self._start = known[1]
             self._random.randrange(_OFFSETS)  # as in preemption: keeps the sequence
@@ -98,7 +99,8 @@ class Scheduler:
         if problem:
             answer = Unschedulable(refused(pod, self.view.state, problem), self._start)
         else:
-            answer = self._shapes.pick(pod, self._start, self._random.choice)
+            shape = shape if pod is entry.pod else None
+            answer = self._shapes.pick(pod, self._start, self._random.choice, shape)
         self._start = answer.next_start
         if isinstance(answer, ChosenNode):
             self.view.queue.remove(pod.key)

@@ -109,6 +109,8 @@ class SchedulingQueue:
 
     def pop(self, now: float) -> QueuedPod | None:
         """Take the next pod to try; None if all are unschedulable or wait after an error."""
+        if not self._active and not self._backoff:
+            return None
         if self._backoff:
             self._end_backoffs(now)
         entry = self._next_active() or self._next_backoff()
@@ -140,6 +142,8 @@ class SchedulingQueue:
         among: Callable[[frozenset[str]], bool] | None = None,
     ) -> None:
         """Retry the pods that a change may help: those that failed for such reasons."""
+        if not self._asleep:
+            return
         for reasons, group in tuple(self._asleep.items()):
             if among is not None and not among(reasons):
                 continue

@@ -52,6 +52,7 @@ _READ = (
 _SIMPLE = frozenset(("name", "namespace", "labels", "annotations"))
 _read_metadata = Reader(Metadata)
 
+
 class _NamedObject(JsonObject):
     name: str | None = None
 
@@ -117,13 +118,14 @@ def born(pod: Pod, uid: str, version: str, created: datetime) -> Pod:
     return pod_with(pod, uid=uid, version=version, created=bounded(created))
 
 
-def pod_like(pod: Pod, metadata: Json) -> Pod | None:
+def pod_like(pod: Pod, metadata: Json, same_labels: bool = False) -> Pod | None:
     """Read a pod that has spec and status in common with a pod that was read already.
 
-    None: the whole must be read. Neither may have gates or volumes, which depend on more.
+    None: the whole must be read. Neither may have gates or volumes, which depend on more. With
+    `same_labels` it has the labels in common too.
     """
     if metadata.keys() <= _SIMPLE:
-        found = _named(pod, metadata)
+        found = _named(pod, metadata, same_labels)
         if found is not None:
             return found
     try:
@@ -146,25 +148,29 @@ def pod_like(pod: Pod, metadata: Json) -> Pod | None:
         return None
 
 
-def _named(pod: Pod, metadata: Json) -> Pod | None:
+def _named(pod: Pod, metadata: Json, same_labels: bool) -> Pod | None:
     """The same for the metadata of most new pods: it is read without a detour through JSON.
 
     None: it is not plain text.
     """
     name, namespace = metadata.get("name"), metadata.get("namespace")
     notes, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}
-    texts = (name, namespace, *notes, *notes.values(), *labels, *labels.values())
-    if not all(isinstance(text, str) and text.isascii() for text in texts):
-        return None
+    more = () if same_labels else (*labels, *labels.values())
+    for text in (name, namespace, *notes, *notes.values(), *more):
+        if type(text) is not str or not text.isascii():
+            return None
     if any(each.startswith(BESIDE_LABEL) for each in labels):
         return None
+    spelled = pod.labels
+    if not same_labels:
+        spelled = spelled_labels(msgspec.json.encode(labels)) if labels else NO_LABELS
     kept = {key: value for key, value in notes.items() if key.startswith(KEPT_ANNOTATIONS)}
     return pod_with(
         pod,
         key=Key(intern(str(namespace)), str(name)),
         uid="",
         version="",
-        labels=spelled_labels(msgspec.json.encode(labels)) if labels else NO_LABELS,
+        labels=spelled,
         annotations=MappingProxyType(kept) if kept else NO_LABELS,
         owners=(),
         created=None,
