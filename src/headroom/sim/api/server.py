@@ -93,10 +93,10 @@ class ApiServer:
             prioritized: Json = {**given, "spec": known.prioritized}
             if claimgate.gated(prioritized, self.store) is prioritized:
                 obj: Json = {**given, "spec": known.spec, "status": known.status}
-                pod = known.decoded(obj["metadata"])
-                if pod is not None:
-                    self._check_quota(obj, pod)
-                    return self.store.insert(obj, pod=pod)
+                fields = known.fields(obj["metadata"])
+                if fields is not None:
+                    self._check_quota(obj, known.pod)
+                    return self.store.insert(obj, pod=known.pod, **fields)
         _check_sanity(kinds.POD, given)
         prioritized = admission.prioritized(given, self.store.list)
         obj = claimgate.gated(prioritized, self.store)

@@ -173,10 +173,13 @@ class Store:
         letters = "".join(self._random.choice(SUFFIX_ALPHABET) for _ in range(5))
         return f"{prefix}{letters}"
 
-    def insert(self, obj: Json, as_it_was: bool = False, pod: Pod | None = None) -> Json:
+    def insert(
+        self, obj: Json, as_it_was: bool = False, pod: Pod | None = None, **fields: Any
+    ) -> Json:
         """Store a new object with a new uid, version, generation and creation time.
 
-        With `as_it_was` it keeps those that it has. `pod` is its decoded value, if known.
+        With `as_it_was` it keeps those that it has. `pod` is its decoded value, if known, but for
+        these `fields`.
         """
         fresh = {
             "uid": _uuid4(self._random.getrandbits(128)),
@@ -187,7 +190,8 @@ class Store:
         uid, ref = str(meta["uid"]), Ref(obj["kind"], meta.get("namespace", ""), meta["name"])
         stored = self._stored(obj, meta, ref)
         if pod is not None:
-            stored.plain = born(pod, uid, str(self._version), self._now().replace(microsecond=0))
+            created = self._now().replace(microsecond=0)
+            stored.plain = born(pod, uid, str(self._version), created, **fields)
         self._refs[uid] = ref
         self._objects[ref.kind][ref.namespace, ref.name] = stored
         self._tell(ObjectChange(Verb.ADDED, ref, stored, None, self.registry, COMING))

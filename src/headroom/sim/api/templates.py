@@ -8,11 +8,12 @@ else, as long as no gate is added. So the result is kept until one of these chan
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from headroom.core.objects import Pod
 from headroom.sim.api.store import ObjectChange, Store
 from headroom.sim.api.values import Json
-from headroom.wire.objects.podsagain import pod_like
+from headroom.wire.objects.podsagain import fields_like
 
 MOST_SPECS = 256
 """How many specs are kept; most specs of a run are those of few templates."""
@@ -35,10 +36,10 @@ class AdmittedSpec:
     status: Json
     pod: Pod
 
-    def decoded(self, metadata: Json) -> Pod | None:
-        """A pod with this spec; None if the whole pod must be decoded."""
+    def fields(self, metadata: Json) -> dict[str, Any] | None:
+        """What differs from `pod` in a pod with this spec; None: the whole must be decoded."""
         same_labels = self.labels is not None and metadata.get("labels") is self.labels
-        return pod_like(self.pod, metadata, same_labels)
+        return fields_like(self.pod, metadata, same_labels)
 
 
 class AdmittedSpecs:

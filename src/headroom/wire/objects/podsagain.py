@@ -113,16 +113,16 @@ def pod_updated(pod: Pod, old: Json, new: Json, **changes: Any) -> Pod | None:
     return pod_with(pod, version=new["metadata"]["resourceVersion"], **changes)
 
 
-def born(pod: Pod, uid: str, version: str, created: datetime) -> Pod:
+def born(pod: Pod, uid: str, version: str, created: datetime, **fields: Any) -> Pod:
     """A pod that was read before it was stored, as it is stored."""
-    return pod_with(pod, uid=uid, version=version, created=bounded(created))
+    return pod_with(pod, uid=uid, version=version, created=bounded(created), **fields)
 
 
-def pod_like(pod: Pod, metadata: Json, same_labels: bool = False) -> Pod | None:
+def fields_like(pod: Pod, metadata: Json, same_labels: bool = False) -> dict[str, Any] | None:
     """Read a pod that has spec and status in common with a pod that was read already.
 
-    None: the whole must be read. Neither may have gates or volumes, which depend on more. With
-    `same_labels` it has the labels in common too.
+    What comes out are the fields that differ. None: the whole must be read. Neither may have gates
+    or volumes, which depend on more. With `same_labels` it has the labels in common too.
     """
     if metadata.keys() <= _SIMPLE:
         found = _named(pod, metadata, same_labels)
@@ -133,22 +133,18 @@ def pod_like(pod: Pod, metadata: Json, same_labels: bool = False) -> Pod | None:
         labels = labels_of(read)
         if any(name.startswith(BESIDE_LABEL) for name in labels):
             return None
-        return pod_with(
-            pod,
-            key=Key(intern(read.namespace or ""), read.name or ""),
-            uid=read.uid or "",
-            version=read.resource_version or "",
-            labels=labels,
-            annotations=annotations_of(read),
-            owners=owners_of(read),
-            created=bounded(read.creation_timestamp),
-            deleted=bounded(read.deletion_timestamp),
-        )
+        return {
+            "key": Key(intern(read.namespace or ""), read.name or ""),
+            "labels": labels,
+            "annotations": annotations_of(read),
+            "owners": owners_of(read),
+            "deleted": bounded(read.deletion_timestamp),
+        }
     except (TypeError, ValueError, msgspec.MsgspecError, DecodeError):
         return None
 
 
-def _named(pod: Pod, metadata: Json, same_labels: bool) -> Pod | None:
+def _named(pod: Pod, metadata: Json, same_labels: bool) -> dict[str, Any] | None:
     """The same for the metadata of most new pods: it is read without a detour through JSON.
 
     None: it is not plain text.
@@ -165,17 +161,13 @@ def _named(pod: Pod, metadata: Json, same_labels: bool) -> Pod | None:
     if not same_labels:
         spelled = spelled_labels(msgspec.json.encode(labels)) if labels else NO_LABELS
     kept = {key: value for key, value in notes.items() if key.startswith(KEPT_ANNOTATIONS)}
-    return pod_with(
-        pod,
-        key=Key(intern(str(namespace)), str(name)),
-        uid="",
-        version="",
-        labels=spelled,
-        annotations=MappingProxyType(kept) if kept else NO_LABELS,
-        owners=(),
-        created=None,
-        deleted=None,
-    )
+    return {
+        "key": Key(intern(str(namespace)), str(name)),
+        "labels": spelled,
+        "annotations": MappingProxyType(kept) if kept else NO_LABELS,
+        "owners": (),
+        "deleted": None,
+    }
 
 
 def _node(pod: Pod, old: Any, new: Any) -> str | None:
