@@ -1,7 +1,7 @@
 """Which pods request a machine from an autoscaler, and which pods keep one.
 
-The functions get pods as JSON and return reasons as text. The rules are those of the Cluster
-Autoscaler and of Karpenter with their defaults; `pools.AutoscalerBehaviour` says which.
+Reasons are texts. The rules are those of the Cluster Autoscaler and of Karpenter with their
+defaults; `pools.AutoscalerBehaviour` says which.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from headroom.core.names import SAFE_TO_EVICT
 from headroom.core.objects import Pod, Taint
 from headroom.core.selection import tolerated
-from headroom.sim.api.pods import FINISHED
+from headroom.sim.api.decoder import pod_of
 from headroom.sim.api.values import Json, condition_of, controller_of, dig
 from headroom.sim.pools import KARPENTER, AutoscalerBehaviour
 from headroom.sim.selectors import selects
@@ -22,48 +22,44 @@ _REPLICATED = ("ReplicationController", "Job", "ReplicaSet", "StatefulSet")
 _LOCAL = ("emptyDir", "hostPath")
 
 
-def is_stuck(pod: Json, behaviour: AutoscalerBehaviour) -> bool:
+def is_stuck(obj: Json, behaviour: AutoscalerBehaviour) -> bool:
     """Whether a pod is unschedulable and may request a node."""
-    condition = condition_of(pod, "PodScheduled") or {}
+    condition = condition_of(obj, "PodScheduled") or {}
+    if condition.get("status") != "False" or condition.get("reason") != "Unschedulable":
+        return False
+    pod = pod_of(obj)
     return (
-        condition.get("status") == "False"
-        and condition.get("reason") == "Unschedulable"
-        and not dig(pod, "spec", "nodeName")
-        and not dig(pod, "metadata", "deletionTimestamp")
-        and not dig(pod, "status", "nominatedNodeName")
+        not pod.node
+        and pod.deleted is None
+        and not pod.nominated
         and not is_expendable(pod, behaviour)
         and not is_daemon(pod, behaviour)
     )
 
 
-def is_daemon(pod: Json, behaviour: AutoscalerBehaviour) -> bool:
+def is_daemon(pod: Pod, behaviour: AutoscalerBehaviour) -> bool:
     """Whether a pod belongs to its node: it requests no other node and does not keep this one.
 
     Karpenter checks every owner of a pod, the Cluster Autoscaler its controller.
     """
-    if behaviour.profile == KARPENTER:
-        owners = dig(pod, "metadata", "ownerReferences") or ()
-        return any(owner.get("kind") == "DaemonSet" for owner in owners)
-    return (controller_of(pod) or {}).get("kind") == "DaemonSet"
+    for owner in pod.owners:
+        if owner.kind == "DaemonSet" and (owner.controller or behaviour.profile == KARPENTER):
+            return True
+    return False
 
 
-def is_expendable(pod: Json, behaviour: AutoscalerBehaviour) -> bool:
-    priority = int(dig(pod, "spec", "priority") or 0)
-    return behaviour.cutoff is not None and priority < behaviour.cutoff
+def is_expendable(pod: Pod, behaviour: AutoscalerBehaviour) -> bool:
+    return behaviour.cutoff is not None and pod.priority < behaviour.cutoff
 
 
-def must_move(pod: Json, decoded: Pod, behaviour: AutoscalerBehaviour) -> bool:
+def must_move(pod: Pod, behaviour: AutoscalerBehaviour) -> bool:
     """Whether a pod has to be placed elsewhere before its node can be removed."""
-    if (
-        dig(pod, "status", "phase") in FINISHED
-        or is_daemon(pod, behaviour)
-        or is_expendable(pod, behaviour)
-    ):
+    if pod.finished or is_daemon(pod, behaviour) or is_expendable(pod, behaviour):
         return False
     if behaviour.profile != KARPENTER:
         return True
     # A pod that tolerates the disruption taint is neither evicted nor waited for.
-    return not tolerated(Taint(behaviour.taint), decoded.placement.tolerations)
+    return not tolerated(Taint(behaviour.taint), pod.placement.tolerations)
 
 
 def keeps_node(pod: Json, budgets: Iterable[Json], behaviour: AutoscalerBehaviour) -> str:

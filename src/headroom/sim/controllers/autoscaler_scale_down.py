@@ -124,18 +124,19 @@ class ScaleDown:
         if self._behaviour.busy is not None and used >= self._behaviour.busy and any(moving):
             return None  # Most machines: one pod that would have to move is enough.
         movers = list(self._moving(refs))
-        for pod, _ in movers:
-            budgets = self._controller.store.list("PodDisruptionBudget", ref_of(pod).namespace)
-            if keeps_node(pod, budgets, self._behaviour):
+        for ref, _ in movers:
+            pod = self._controller.store.get(ref)
+            budgets = self._controller.store.list("PodDisruptionBudget", ref.namespace)
+            if pod is not None and keeps_node(pod, budgets, self._behaviour):
                 return None
         return ScaleDownCandidate(name, tuple(value for _, value in movers), used)
 
-    def _moving(self, refs: Iterable[Ref]) -> Iterator[tuple[Json, Pod]]:
+    def _moving(self, refs: Iterable[Ref]) -> Iterator[tuple[Ref, Pod]]:
         """The pods that have to be placed elsewhere before their machine can be removed."""
+        pods = self._cache.pods
         for ref in refs:
-            pod, value = self._controller.store.get(ref), self._cache.pods[ref]
-            if pod is not None and must_move(pod, value, self._behaviour):
-                yield pod, value
+            if must_move(pods[ref], self._behaviour):
+                yield ref, pods[ref]
 
     async def give_back(self, name: str) -> None:
         """Empty a node and delete it; a node that cannot be emptied in time stays."""
@@ -163,7 +164,7 @@ class ScaleDown:
         end = loop.now + _GIVE_UP_AFTER
         while True:
             on_it = self._stage.pods.on_node(name)
-            left = [pod for pod in on_it if must_move(pod, pod_of(pod), self._behaviour)]
+            left = [pod for pod in on_it if must_move(pod_of(pod), self._behaviour)]
             if not left:
                 return True
             if loop.now >= end:

@@ -24,9 +24,9 @@ def workload_of(store: Store, pod: Json) -> str:
 
     Pods of a trace name their workload.
     """
-    named = dig(pod, "metadata", "annotations", WORKLOAD)
-    if named:
-        return str(named)
+    told = pod["metadata"].get("annotations") or {}
+    if told.get(WORKLOAD):
+        return str(told[WORKLOAD])
     ref = ref_of(pod)
     reference = controller_of(pod)
     for _ in range(MOST_LEVELS):

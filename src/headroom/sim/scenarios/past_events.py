@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 from headroom.sim.api.store import COMING, GOING, ObjectChange, Store, Verb
-from headroom.sim.api.values import Json, Ref, dig, ref_of, uid_of
+from headroom.sim.api.values import Json, Ref, ref_of, uid_of
 from headroom.sim.loop import SimClock
 from headroom.sim.scenarios.packed_log import PackedLog
 
@@ -59,7 +59,7 @@ class PastEvents:
             return
         self._number += 1
         self._numbers[change.ref] = self._number
-        about = dig(change.obj, "involvedObject") or {}
+        about = change.obj.get("involvedObject") or {}
         if about.get("kind") == "Pod":
             self._about.setdefault(str(about.get("uid")), []).append(change.ref)
 
