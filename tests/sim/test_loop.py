@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Iterator
+from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -149,3 +150,56 @@ def test_a_jump_is_told_like_any_other(loop: VirtualLoop) -> None:
     loop.call_at(1.0, loop.jump_to, 2.0)
     loop.run_to(8.0)
     assert told == [1.0, 2.0]
+
+
+def test_timers_that_are_due_together_run_before_what_they_schedule(loop: VirtualLoop) -> None:
+    order: list[str] = []
+
+    def first() -> None:
+        order.append("first")
+        loop.call_soon(order.append, "soon")
+        loop.call_later(0.0, order.append, "later")
+
+    loop.call_at(1.0, first)
+    loop.call_at(1.0, order.append, "second")
+    loop.run_to(2.0)
+    assert order == ["first", "second", "soon", "later"]
+
+
+def test_who_interrupts_a_run_is_not_a_failing_actor(loop: VirtualLoop) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    seen: list[float] = []
+    loop.call_at(1.0, interrupt)
+    loop.call_at(1.0, seen.append, 1.0)
+    with pytest.raises(KeyboardInterrupt):
+        loop.run_to(5.0)
+    loop.run_to(5.0)
+    assert seen == [1.0]
+
+
+def test_timers_run_in_no_context_of_who_set_them(loop: VirtualLoop) -> None:
+    mark: ContextVar[str] = ContextVar("mark", default="none")
+    seen: list[str] = []
+
+    async def marked() -> None:
+        mark.set("task")
+        loop.call_later(1.0, lambda: seen.append(mark.get()))
+        await asyncio.sleep(2.0)
+        seen.append(mark.get())
+
+    loop.create_task(marked())
+    loop.run_to(5.0)
+    assert seen == ["none", "task"]
+
+
+def test_cancelled_timers_among_others_are_skipped(loop: VirtualLoop) -> None:
+    seen: list[int] = []
+    timers = [loop.call_at(1.0 + index // 2, seen.append, index) for index in range(300)]
+    for index, timer in enumerate(timers):
+        if index % 3:
+            timer.cancel()
+    loop.run_to(1000.0)
+    assert seen == list(range(0, 300, 3))
+    assert loop.time() == timers[297].when()

@@ -126,3 +126,38 @@ def test_a_glance_at_a_status_finds_what_the_whole_says(status: dict[str, Any]) 
 def test_what_a_glance_does_not_tell_is_read_whole(change: dict[str, Any]) -> None:
     old = {**pod("web"), "status": {"phase": "Pending"}}
     assert pod_again(pod_from(old), old, {**old, **change}) is None
+
+
+def test_a_plain_pod_is_shown_to_those_who_want_it(world: SimWorld) -> None:
+    everybody: list[str] = []
+    others: list[str] = []
+    world.store.listen("Pod", lambda change: everybody.append(change.ref.name))
+    world.store.listen("Pod", lambda change: others.append(change.ref.name), plain=False)
+    world.apply(pod("plain"))
+    volumes = {"volumes": [{"name": "scratch", "emptyDir": {}}]}
+    world.apply({**pod("stored"), "spec": {**pod("stored")["spec"], **volumes}})
+    assert (everybody, others) == (["plain", "stored"], ["stored"])
+
+
+def test_a_pod_that_loses_its_owner_is_not_plain_yet(world: SimWorld) -> None:
+    seen: list[Verb] = []
+    world.store.listen("Pod", lambda change: seen.append(change.verb), plain=False)
+    world.apply(pod("web"))
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "1"}
+    for owners in ([owner], None):
+        world.patch("Pod", "default", "web", {"metadata": {"ownerReferences": owners}})
+    assert seen == [Verb.MODIFIED, Verb.MODIFIED]
+    world.patch("Pod", "default", "web", {"metadata": {"labels": {"app": "web"}}})
+    assert len(seen) == 2
+
+
+def test_a_binding_that_adds_labels_or_annotations_reads_as_the_whole(world: SimWorld) -> None:
+    seen: list[ObjectChange] = []
+    world.store.listen("Pod", seen.append)
+    world.apply(node("a", labels={"topology.kubernetes.io/zone": "east"}))
+    world.apply(pod("web", labels={"app": "web"}))
+    world.run_for(5)
+    bound = next(change for change in seen if changed_pod(change).node)
+    assert changed_pod(bound).labels["topology.kubernetes.io/zone"] == "east"
+    for change in seen:
+        assert changed_pod(change) == pod_from(json.loads(json.dumps(change.obj)))
