@@ -17,7 +17,7 @@ def kubelet_labels(name: str) -> dict[str, str]:
 
 def topology(node: Json | None) -> dict[str, str]:
     """The zone and region labels that a pod gets from its node when it is bound."""
-    labels = dig(node, "metadata", "labels") or {}
+    labels = (node["metadata"].get("labels") if node is not None else None) or {}
     return {key: labels[key] for key in _TOPOLOGY if key in labels}
 
 

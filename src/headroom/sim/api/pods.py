@@ -67,12 +67,12 @@ def _frozen(spec: Json, gated: bool) -> Json:
 
 def bound(old: Json, binding: Json, now: str, labels: Json) -> Json:
     """The pod on the node that the binding names, with the labels that it gets from the node."""
-    node = str(dig(binding, "target", "name") or "")
-    _check_binding(old, binding, node)
+    node, meta = target_of(binding), binding.get("metadata") or {}
+    _check_binding(old, meta, node)
     pod: Json = {**old, "spec": {**(old.get("spec") or {}), "nodeName": node}}
     if labels:
         pod = put(pod, {**(dig(old, "metadata", "labels") or {}), **labels}, "metadata", "labels")
-    annotations = dig(binding, "metadata", "annotations")
+    annotations = meta.get("annotations")
     if annotations:
         merged = {**(dig(old, "metadata", "annotations") or {}), **annotations}
         pod = put(pod, merged, "metadata", "annotations")
@@ -80,15 +80,21 @@ def bound(old: Json, binding: Json, now: str, labels: Json) -> Json:
     return {**pod, "status": drop(status, "nominatedNodeName")}
 
 
-def _check_binding(old: Json, binding: Json, node: str) -> None:
+def target_of(binding: Json) -> str:
+    """The node that a binding names."""
+    return str((binding.get("target") or {}).get("name") or "")
+
+
+def _check_binding(old: Json, given: Json, node: str) -> None:
+    """Refuse a binding with this metadata that is not for the pod, or comes too late or early."""
     if not node:
         raise ApiError(500, "InternalError", "target.name: Required value")
     meta, spec, name = old["metadata"], old.get("spec") or {}, str(old["metadata"].get("name"))
-    uid = str(dig(binding, "metadata", "uid") or "")
+    uid = str(given.get("uid") or "")
     if uid and uid != uid_of(old):
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {uid_of(old)}"
         raise conflict("pods", name, why)
-    check_version(kinds.POD, old, dig(binding, "metadata", "resourceVersion"))
+    check_version(kinds.POD, old, given.get("resourceVersion"))
     if meta.get("deletionTimestamp"):
         raise conflict(_BINDING, name, f"pod {name} is being deleted, cannot be assigned to a host")
     if already := spec.get("nodeName"):

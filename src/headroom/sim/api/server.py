@@ -190,7 +190,7 @@ class ApiServer:
     def bind(self, ref: Ref, binding: Json) -> Json:
         """Bind a pod to a node; as in the real API server, everything except room is checked."""
         old = self.get(ref)
-        name = str(dig(binding, "target", "name") or "")
+        name = pods.target_of(binding)
         labels = nodes.topology(self.store.find("Node", "", name))
         new = pods.bound(old, binding, self.store.timestamp(), labels)
         if new["metadata"] is not old["metadata"] or pod_of(old).unjudged:

@@ -80,7 +80,8 @@ def keeps_node(pod: Json, budgets: Iterable[Json], behaviour: AutoscalerBehaviou
 def is_protected(node: Json, behaviour: AutoscalerBehaviour) -> bool:
     """Whether an annotation of the node itself forbids its removal."""
     key = DO_NOT_DISRUPT if behaviour.profile == KARPENTER else SCALE_DOWN_DISABLED
-    return bool(dig(node, "metadata", "annotations", key) == "true")
+    told = node["metadata"].get("annotations")
+    return bool(told and key in told and told[key] == "true")
 
 
 def _karpenter_says(pod: Json) -> str:
