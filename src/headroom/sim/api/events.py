@@ -32,7 +32,7 @@ class Recorder:
         text = (str(meta.get("uid", "")), kind, reason, message)
         known = self._names.get(text)
         ref = known or self._name(meta, text)
-        is_new = self.store.find("Event", ref.namespace, ref.name) is None
+        is_new = known is None and self.store.find("Event", ref.namespace, ref.name) is None
         if not is_new and self.store.repeat_event(ref):
             if known is None:
                 self._remember(text, ref)
