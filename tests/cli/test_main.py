@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -34,6 +35,19 @@ def test_help_loads_nothing_heavy() -> None:
     )
     run = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert run.stderr.strip() == "[]"
+
+
+def test_numpy_starts_no_threads() -> None:
+    probe = (
+        "import contextlib, os, sys; from headroom.cli.main import main\n"
+        "sys.argv[1:] = ['--version']\n"
+        "with contextlib.suppress(SystemExit): main()\n"
+        "import numpy; print(len(os.listdir('/proc/self/task')), file=sys.stderr)"
+    )
+    given = {key: value for key, value in os.environ.items() if key != "OPENBLAS_NUM_THREADS"}
+    command = [sys.executable, "-c", probe]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, env=given)
+    assert run.stderr.strip() == "1"
 
 
 def test_a_reader_that_leaves_early_is_no_trouble() -> None:

@@ -6,6 +6,7 @@ Each subcommand has its own file. Subcommands import heavy modules inside their 
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -122,6 +123,8 @@ def run_command(arguments: Sequence[str]) -> int:
 
 def main() -> None:
     """The entry point of `headroom` and of `kubectl headroom`."""
+    # numpy's linear algebra, which we do not use, starts a thread for each core of the machine.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # Escape what cannot be shown.
             stream.reconfigure(errors="backslashreplace")
