@@ -34,9 +34,9 @@ class FairQueue:
     _urgent: Waiters = field(default_factory=dict)
     _others: Waiters = field(default_factory=dict)
 
-    def place(self, flow: str, urgent: bool = False) -> Place:
+    def place(self, flow: str, urgent: bool = False) -> QueuePlace:
         """Wait for a place, and keep it until the end of the block."""
-        return Place(self, flow, urgent)
+        return QueuePlace(self, flow, urgent)
 
     def waiting(self, flow: str) -> int:
         """How many of a flow wait for a place."""
@@ -106,7 +106,7 @@ class FairQueue:
 
 
 @dataclass(slots=True)
-class Place:
+class QueuePlace:
     """A place for a block of code; a generator for each would cost more than the queue."""
 
     queue: FairQueue
