@@ -157,7 +157,7 @@ class Placement:
 
     Shared between pods of one workload (the decoder interns it), and hashable, so that work done
     for one pod of a shape serves the next. What is asked most is calculated once: its hash, and
-    whether it says anything about other pods.
+    whether it says anything about other pods. `minds_pods`: or has host ports, which they may want.
     """
 
     node_selector: tuple[tuple[str, str], ...] = ()
@@ -169,6 +169,7 @@ class Placement:
     ports: tuple[HostPort, ...] = ()
     hashed: int = field(init=False, repr=False, compare=False)
     has_pod_terms: bool = field(init=False, repr=False, compare=False)
+    minds_pods: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         spread, ports = self.spread, self.ports
@@ -178,6 +179,7 @@ class Placement:
         object.__setattr__(self, "hashed", hashed)
         has_pod_terms = any(each.required or each.preferred for each in others)
         object.__setattr__(self, "has_pod_terms", has_pod_terms)
+        object.__setattr__(self, "minds_pods", has_pod_terms or bool(ports))
 
     def __hash__(self) -> int:
         return self.hashed

@@ -55,7 +55,7 @@ from headroom.scheduling.filters import refused
 def look(ledger: Ledger, pod: Pod, at: OwnerStage, now: datetime) -> Iterator[Sequence]:
     """Decide about an owner at a door."""
     door, waiting = ledger.door(pod), ledger.parked.get(pod.key)
-    if at is OwnerStage.AT_DOOR:
+    if at is OwnerStage.AT_DOOR and pod.key in ledger.state.expected:
         ledger.state.unexpect(pod.key)  # No handover of it is in progress any more.
     view = OwnerView(
         pod,

@@ -69,7 +69,7 @@ class ClusterState:
     _ports: dict[tuple[str, int], dict[tuple[Key, str], int]] = field(default_factory=dict)
     _claim_users: dict[Key, dict[Key, None]] = field(default_factory=dict)
     _by_priority: dict[int, dict[int, int]] = field(default_factory=dict)  # how many, by row
-    _expected: dict[Key, _Bound] = field(default_factory=dict)
+    expected: dict[Key, _Bound] = field(default_factory=dict)
     _expected_on: dict[int, dict[Key, Pod]] = field(default_factory=dict)
     _nominated: dict[Key, tuple[Pod, str]] = field(default_factory=dict)
     _nominated_to: dict[str, dict[Key, Pod]] = field(default_factory=dict)
@@ -105,11 +105,14 @@ class ClusterState:
             # Most updates are of this kind: a status that changes nothing here.
             self._keep(pod, known.row)
             return
-        self.remove_pod(pod.key)
+        if known is not None:
+            self.remove_pod(pod.key)
         if not name or pod.finished:
             return
-        self.unnominate(pod.key)
-        self.unexpect(pod.key)
+        if pod.key in self._nominated:
+            self.unnominate(pod.key)
+        if pod.key in self.expected:
+            self.unexpect(pod.key)
         row = self.table.row(name)
         self._keep(pod, row)
         self._count(pod, row, 1)
@@ -132,26 +135,31 @@ class ClusterState:
 
         Its room is not counted: something else keeps it until the pod is bound.
         """
-        self.unexpect(pod.key)
+        if pod.key in self.expected:
+            self.unexpect(pod.key)
         row = self.table.row_of.get(node)
         if row is not None and pod.key not in self._bound:
-            self._expected[pod.key] = _Bound(pod, row)
+            self.expected[pod.key] = _Bound(pod, row)
             self._expected_on.setdefault(row, {})[pod.key] = pod
-            self._mind(pod, row, 1)
+            self.pods.move(pod, row, 1)
+            if pod.claims or pod.placement.minds_pods:
+                self._mind(pod, row, 1)
 
     def unexpect(self, key: Key) -> None:
         """It was bound, or will not be; an unknown one is ignored."""
-        expected = self._expected.pop(key, None)
+        expected = self.expected.pop(key, None)
         if expected is None:
             return
-        self._mind(expected.pod, expected.row, -1)
+        self.pods.move(expected.pod, expected.row, -1)
+        if expected.pod.claims or expected.pod.placement.minds_pods:
+            self._mind(expected.pod, expected.row, -1)
         del self._expected_on[expected.row][key]
         if not self._expected_on[expected.row]:
             del self._expected_on[expected.row]
 
     def besides(self, pod: Pod, numbers: Ints, counts: Callable[[Pod], int]) -> Ints:
         """Numbers by row, without what a pod that is expected itself adds to them."""
-        expected = self._expected.get(pod.key)
+        expected = self.expected.get(pod.key)
         amount = counts(expected.pod) if expected is not None else 0
         if expected is None or not amount:
             return numbers
@@ -161,8 +169,10 @@ class ClusterState:
 
     def nominate(self, pod: Pod, node: str) -> None:
         """Count a pending pod on a node against pods of at most its own priority."""
-        self.unnominate(pod.key)
-        self.unexpect(pod.key)
+        if pod.key in self._nominated:
+            self.unnominate(pod.key)
+        if pod.key in self.expected:
+            self.unexpect(pod.key)
         self._nominated[pod.key] = (pod, node)
         self._nominated_to.setdefault(node, {})[pod.key] = pod
 
@@ -281,7 +291,7 @@ class ClusterState:
     def port_users(self, port: HostPort, without: Key) -> Iterable[tuple[int, str]]:
         """Row and host IP of every pod with this port and protocol, but for one if expected."""
         users = self._ports.get((port.protocol, port.port), {})
-        itself = without if without in self._expected else None
+        itself = without if without in self.expected else None
         return ((row, ip) for (key, ip), row in users.items() if key != itself)
 
     def claim_users(self, claim: Key) -> Iterable[Key]:
@@ -339,11 +349,12 @@ class ClusterState:
         if not alike:
             del self._by_priority[pod.priority]
         self.table.occupy(row, pod.requests, nonzero_of(pod), sign)
-        self._mind(pod, row, sign)
+        self.pods.move(pod, row, sign)
+        if pod.claims or pod.placement.minds_pods:
+            self._mind(pod, row, sign)
 
     def _mind(self, pod: Pod, row: int, sign: int) -> None:
-        """Index the properties that other pods may have to avoid or look for."""
-        self.pods.move(pod, row, sign)
+        """Index what other pods may have to avoid: rules about pods, host ports and volumes."""
         if pod.placement.has_pod_terms:
             self.terms.move(pod, row, sign)
         for port in pod.placement.ports:
