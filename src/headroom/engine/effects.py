@@ -45,6 +45,7 @@ from headroom.core.subjects import Subject, pod_subject
 from headroom.engine.assumptions import LIFETIME, Assumed
 from headroom.engine.doors.taken_over import note_guardian_gone
 from headroom.engine.headrooms import guardian_pace
+from headroom.engine.latch_controller import remember
 from headroom.engine.ledger import Ledger
 from headroom.engine.observation.pods import lose_pod, see_pod
 from headroom.engine.pending_guardians import expect_no_more
@@ -118,8 +119,10 @@ def begin(ledger: Ledger, sequence: Sequence) -> None:
         ledger.work.put(subject, entries)
     for action in sequence.actions:
         match action:
-            case MoveLatch(key=key):
-                ledger.agenda.drop_timer(pod_subject(key))  # It is spare no more.
+            case MoveLatch(key=key) if key in ledger.pods:  # It is spare no more.
+                latch = ledger.pods[key]
+                remember(ledger, latch, replace(ledger.latch_memory[latch.uid], reusable=False))
+                ledger.agenda.drop_timer(pod_subject(key))
             case DeletePod(key=key) if key in ledger.pods:
                 _note_deletion(ledger, ledger.pods[key], sequence.work in GATE_WORK)
             case CreateGuardian(hold=hold, bound=False, gated=False):

@@ -6,11 +6,10 @@ pods that may not be beside it go elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import partial
 
-from headroom.core.actions import MoveLatch
 from headroom.core.claims import Offer
 from headroom.core.demand.volume_constraints import is_mounted
 from headroom.core.doors.next_handover import (
@@ -30,7 +29,7 @@ from headroom.core.plan import Sequence, Work
 from headroom.core.resources import Resources
 from headroom.core.subjects import hold_subject, node_subject, pod_subject
 from headroom.engine.freeze import standing_claims, unfit, unsettled_on
-from headroom.engine.latch_controller import dismiss, remember
+from headroom.engine.latch_controller import dismiss
 from headroom.engine.ledger import Ledger
 from headroom.engine.pending_guardians import blocks, expect, expect_no_more, rivals
 from headroom.scheduling.node_filters import in_zone, reached
@@ -55,25 +54,24 @@ def park(ledger: Ledger, pod: Pod, offer: Offer) -> None:
     ledger.pod_memory[pod.uid] = replace(ledger.pod_memory[pod.uid], chosen=chosen)
 
 
-def launch(ledger: Ledger, node: str) -> Iterator[Sequence]:
-    """Start what may start on a node."""
+def launch(ledger: Ledger, node: str) -> Iterable[Sequence]:
+    """Start what may start on a node: one handover at most."""
     busy, in_progress = ledger.agenda.busy(node_subject(node)), len(ledger.work.of(By.HANDOVER))
     if not may_start(busy, in_progress, ledger.policy):
-        return
+        return ()
     queue = node_queue(ledger, node)
     chosen, sequence = next_handover(queue), None
     if chosen is Pause.GUARDIANS:
         expect(ledger, node_subject(node), node)  # Or there might always be another one.
     if chosen is None or chosen is Pause.GUARDIANS:
-        return
+        return ()
     if not isinstance(chosen, Pause):
         sequence = _begin(ledger, node, chosen, queue.scarce)
     if sequence is None or sequence.work not in GATE_WORK:
         expect_no_more(ledger, node_subject(node))
     if chosen is Pause.UNSETTLED:
         dismiss(ledger, node)
-    if sequence is not None:
-        yield sequence
+    return (sequence,) if sequence is not None else ()
 
 
 def drop(ledger: Ledger, node: str, now: datetime) -> None:
@@ -131,7 +129,12 @@ def _begin(
 ) -> Sequence | None:
     """The handover of those who go together and are as they were; the rest is decided anew."""
     claims = [each.claim for each in group if each.owner is not None and each.stands]
-    sequence = _handover(ledger, node, claims, group[0].door, scarce) if claims else None
+    sequence = None
+    if claims and group[0].door == 2:
+        spares = partial(_spares, ledger)
+        sequence = through_latch(claims, ledger.policy.namespace, scarce, spares)
+    elif claims:
+        sequence = _through_gate(ledger, node, claims)
     for each in group:
         (pod, offer), owner = each.claim, each.owner
         ledger.handovers.put(pod.key)
@@ -150,18 +153,9 @@ def _begin(
     return sequence
 
 
-def _handover(ledger: Ledger, node: str, claims: list[Claim], door: int, scarce: bool) -> Sequence:
-    """What is to be written for owners that go to a node together."""
+def _through_gate(ledger: Ledger, node: str, claims: list[Claim]) -> Sequence:
+    """What is to be written for owners at the gate that go to a node together."""
     namespace = ledger.policy.namespace
-    if door == 2:
-        spares = partial(_spares, ledger)
-        sequence = through_latch(claims, namespace, scarce, spares)
-        for latch in sequence.actions:
-            if isinstance(latch, MoveLatch):
-                spare = ledger.pods[latch.key]
-                memory = replace(ledger.latch_memory[spare.uid], reusable=False)
-                remember(ledger, spare, memory)
-        return sequence
     if not is_quick(claims[0]):
         return nominate_only(claims, namespace)
     leaving = frozenset(offer.guardian.key for _, offer in claims)
