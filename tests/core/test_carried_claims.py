@@ -36,7 +36,8 @@ def view(stage: OwnerStage, owner: Pod = OWNER, node: str = "a", **parts: Any) -
 
 
 def writes(decision: GateDecision) -> list[type]:
-    return [type(action) for sequence in decision.sequences for action in sequence.actions]
+    steps = [step for sequence in decision.sequences for step in sequence.steps]
+    return [type(action) for step in steps for action in step]
 
 
 @pytest.mark.parametrize(

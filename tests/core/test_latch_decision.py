@@ -75,7 +75,7 @@ def test_a_handover_in_progress_is_left_alone() -> None:
 def test_an_open_claim_is_finished() -> None:
     decision = decided(OPEN)
     assert decision.sequence is not None
-    assert [type(each) for each in decision.sequence.actions] == [DeletePod, Bind]
+    assert [type(each) for step in decision.sequence.steps for each in step] == [DeletePod, Bind]
     assert decision.memory == NEW_LATCH
 
 
@@ -92,12 +92,12 @@ def test_others_give_way_under_it_are_waited_for_or_the_hold_keeps_it() -> None:
     unfit = {"unfit": "Insufficient cpu", "preempts": True}
     ends = decided(open_claim(victims=(pod("v", node="a"),), **unfit)).sequence
     assert ends is not None
-    assert any(isinstance(each, EndPod) for each in ends.actions)
+    assert any(isinstance(each, EndPod) for step in ends.steps for each in step)
     waits = decided(open_claim(victims=(), **unfit))
     assert (waits.sequence, waits.stuck) == (None, True)
     kept = decided(open_claim(victims=None, **unfit)).sequence
     assert kept is not None
-    assert [type(each) for each in kept.actions] == [MoveLatch]
+    assert [type(each) for step in kept.steps for each in step] == [MoveLatch]
 
 
 def test_a_hold_for_which_others_gave_way_keeps_what_was_freed() -> None:

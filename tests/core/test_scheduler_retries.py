@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import chain
 
 from headroom.core.actions import CreateLatch, DeletePod, Nominate
 from headroom.core.pod_memory import NOTHING, PodMemory
@@ -35,6 +36,6 @@ def test_nobody_to_look_at_needs_no_time() -> None:
 
 
 def test_kube_scheduler_is_woken_by_the_deletion_of_a_latch() -> None:
-    actions = wake("a", hold("h").parent, "headroom-system").actions
+    actions = chain.from_iterable(wake("a", hold("h").parent, "headroom-system").steps)
     assert [type(action) for action in actions] == [CreateLatch, Nominate, DeletePod]
     assert timedelta(0) < FIRST_PAUSE

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from enum import StrEnum
+from itertools import chain
 from typing import NamedTuple
 
 from headroom.core.actions import CreateGuardian
@@ -147,7 +148,7 @@ def hold_entries(
 def work_entries(sequence: Sequence) -> list[tuple[Subject, tuple[Entry, ...]]]:
     """What a sequence is about to do, by whom it concerns: others count it while it is written."""
     found: list[tuple[Subject, tuple[Entry, ...]]] = []
-    for action in sequence.actions:
+    for action in chain.from_iterable(sequence.steps):
         match action:
             case CreateGuardian(hold=hold, bound=True):
                 entry = Entry(By.BINDING, action.node, action.requests)
@@ -167,7 +168,7 @@ def work_entries(sequence: Sequence) -> list[tuple[Subject, tuple[Entry, ...]]]:
 
 def guardian_to_place(sequence: Sequence) -> CreateGuardian | None:
     """The guardian that a sequence creates for kube-scheduler to place, if it creates one."""
-    for action in sequence.actions:
+    for action in chain.from_iterable(sequence.steps):
         match action:
             case CreateGuardian(bound=False, gated=False):
                 return action

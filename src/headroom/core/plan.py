@@ -8,10 +8,8 @@ While a sequence runs, its subjects are left alone by every other decision.
 
 from __future__ import annotations
 
-from dataclasses import field
 from datetime import datetime
 from enum import Enum
-from itertools import chain
 
 from headroom.core.actions import Action, MarkUnschedulable, Tell
 from headroom.core.fast_dataclass import dataclass
@@ -72,15 +70,11 @@ KEEPERS_WORK = (
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """What to do, about whom, and what kind of work it is; `actions` are all steps as one."""
+    """What to do, about whom, and what kind of work it is."""
 
     work: Work
     subjects: tuple[Subject, ...]
     steps: tuple[Step, ...]
-    actions: tuple[Action, ...] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "actions", tuple(chain.from_iterable(self.steps)))
 
 
 def telling(*news: Tell | MarkUnschedulable) -> Sequence:

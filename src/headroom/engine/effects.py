@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import chain
 
 from headroom.core.actions import (
     Action,
@@ -117,7 +118,7 @@ def begin(ledger: Ledger, sequence: Sequence) -> None:
     """A sequence begins: let others count what it is about to do."""
     for subject, entries in work_entries(sequence):
         ledger.work.put(subject, entries)
-    for action in sequence.actions:
+    for action in chain.from_iterable(sequence.steps):
         match action:
             case MoveLatch(key=key) if key in ledger.pods:  # It is spare no more.
                 latch = ledger.pods[key]
@@ -154,7 +155,8 @@ def _note_deletion(ledger: Ledger, pod: Pod, at_gate: bool) -> None:
 
 
 def _latches(sequence: Sequence) -> Iterator[CreateLatch]:
-    return (action for action in sequence.actions if isinstance(action, CreateLatch))
+    actions = chain.from_iterable(sequence.steps)
+    return (action for action in actions if isinstance(action, CreateLatch))
 
 
 def _change(ledger: Ledger, key: Key, now: datetime, change: Assumed) -> None:

@@ -9,6 +9,7 @@ cannot be finished must not stay. `claim_decision` has the writes.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 
 from headroom.core.actions import DeletePod, Ungate
 from headroom.core.objects import Key
@@ -19,7 +20,8 @@ FINISHING = (Work.DOOR1, Work.DOOR1_FINISH)
 
 def written(sequence: Sequence) -> tuple[DeletePod | Ungate, ...]:
     """The writes of a handover without which it must not stay as it is."""
-    return tuple([each for each in sequence.actions if isinstance(each, DeletePod | Ungate)])
+    actions = chain.from_iterable(sequence.steps)
+    return tuple([each for each in actions if isinstance(each, DeletePod | Ungate)])
 
 
 def forbidden(
