@@ -17,7 +17,7 @@ import gc
 import pstats
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -30,7 +30,7 @@ from headroom.core.objects import Key
 from headroom.core.plan import Plan, Sequence
 from headroom.core.policy import Policy
 from headroom.core.subjects import Subject
-from headroom.engine.engine import Engine
+from headroom.engine.engine import Controller, Engine
 from headroom.ports import Event
 from headroom.runtime.operator import Operator
 from headroom.sim.world import SimWorld
@@ -57,6 +57,8 @@ class MeasuredEngine(Engine):
         self.spent: defaultdict[str, float] = defaultdict(float)
         self.decided: Counter[str] = Counter()
         self.profile: cProfile.Profile | None = None
+        controllers = self._controllers.items()
+        self._controllers = {topic: partial(self._look, each) for topic, each in controllers}
 
     @contextmanager
     def counted(self, part: str) -> Iterator[None]:
@@ -91,9 +93,9 @@ class MeasuredEngine(Engine):
         with self.counted("settle"):
             super().finish(sequence, completed, now)
 
-    def _take_up(self, subject: Subject, now: datetime, planned: list[Sequence]) -> None:
+    def _look(self, controller: Controller, subject: Subject, now: datetime) -> Iterable[Sequence]:
         self.decided[subject.topic.value] += 1
-        super()._take_up(subject, now, planned)
+        return controller(subject, now)
 
 
 def measure(door: str, burst: bool, owners: int, nodes: int, profile: bool) -> MeasuredEngine:

@@ -30,7 +30,6 @@ from headroom.core.actions import (
     WriteIndex,
     WriteQuotaStatus,
 )
-from headroom.core.doors.claim_decision import OwnerStage
 from headroom.core.index_entries import By
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
@@ -57,12 +56,10 @@ from headroom.engine.bursts import look_at_burst, look_at_retries
 from headroom.engine.claim_index import Indexer, index_subject
 from headroom.engine.doors import witnesses
 from headroom.engine.doors.claims import (
-    follow,
     is_taken_back,
     missing,
     note_ended,
     note_refused,
-    stage,
     waits_since,
 )
 from headroom.engine.effects import assume, begin, end, makes_latch
@@ -82,16 +79,16 @@ from headroom.engine.headrooms.slot_events import (
 from headroom.engine.headrooms.slot_takeover import move_in
 from headroom.engine.hold_controller import HoldController
 from headroom.engine.ledger import Ledger
-from headroom.engine.observation.observer import Observers, observed, subject_of
+from headroom.engine.observation.observer import LOST, SEEN, Observers, subject_of, taken_in_by
 from headroom.engine.observation.pods import lose_pod
 from headroom.engine.status_writer import StatusWriter
-from headroom.ports import Event, Synced
+from headroom.ports import Event, Lost, Seen, Synced
 
 MOST_LOOKS = 500  # decisions of one plan, so that new events are processed before the next one
 MOST_ROUNDS = 5
 MOST_AT_ONCE = 500  # Writes begin while the rest is still being decided.
 _FIRST = {Topic.HEADROOM: 0, Topic.HOLD: 1}
-CLAIMED = (OwnerStage.STRAY, OwnerStage.NOMINATED, OwnerStage.LET_IN, OwnerStage.BOUND)
+Controller = Callable[[Subject, datetime], Iterable[Sequence]]
 
 
 class Engine:
@@ -109,7 +106,7 @@ class Engine:
         self.quarantine = Quarantine(self._agenda)
         self._notices = Notices(self.ledger, self._publisher)
         self._observers = Observers(self.ledger, self._publisher, self._headrooms, self._indexer)
-        self._controllers: Mapping[Topic, Callable[[Subject, datetime], Iterable[Sequence]]] = {
+        self._controllers: Mapping[Topic, Controller] = {
             Topic.POD: self._decide_pod,
             Topic.HOLD: self._decide_hold,
             Topic.STATUS: self._decide_hold,
@@ -128,6 +125,9 @@ class Engine:
             Topic.FOLLOW: self._wake,
             Topic.PACE: self._wake,
             Topic.STATUSES: self._wake,
+            **dict.fromkeys(
+                (Topic.OBJECT, Topic.OVERHEAD), lambda *_: ()
+            ),  # They have only writes.
         }
 
     def observe(self, event: Event, now: datetime) -> None:
@@ -135,8 +135,10 @@ class Engine:
         if isinstance(event, Synced):
             self.synced = True
             return
-        subject = partial(subject_of, event)
-        self.quarantine.attempt("observe", subject, now, observed, self._observers, event, now)
+        table = LOST if isinstance(event, Lost) else SEEN
+        what = event.thing if isinstance(event, Seen | Lost) else event
+        subject, take_in = partial(subject_of, event), taken_in_by(type(what), table)
+        self.quarantine.attempt("observe", subject, now, take_in, self._observers, what, now)
 
     def sees(self, silent_for: timedelta) -> None:
         """For how long the watch of pods has proved nothing; too long means that we are blind."""
@@ -159,16 +161,15 @@ class Engine:
             for subject in left:
                 if self._agenda.puts_off(subject, now):
                     continue
-                if subject not in resting or not self.quarantine.postpones(subject, now):
-                    self._take_up(subject, now, planned)
+                if subject in resting and self.quarantine.postpones(subject, now):
+                    continue
+                decide = partial(self._controllers[subject.topic], subject, now)
+                attempt = self.quarantine.attempt  # What is decided before it raises is done.
+                if attempt("decide", subject, now, self._start, planned, decide):
+                    resting.pop(subject, None)
                 if len(planned) >= MOST_AT_ONCE:
                     break
-            if self.ledger.lost:
-                self._forget_lost(now)
-            if self.ledger.parked:
-                self._launch(now, planned)
-            if self.quarantine.untold:
-                self._tell_contained(now, planned)
+            self._follow_up(now, planned)
             due = (*left, *self._due(now, looks))
             if not due and looks > 0:
                 return Plan(tuple(planned), self._agenda.wake_at())
@@ -178,12 +179,14 @@ class Engine:
             self._agenda.touch(subject)
         return Plan(tuple(planned), now)
 
-    def _take_up(self, subject: Subject, now: datetime, planned: list[Sequence]) -> None:
-        """Decide about one subject; what it had decided before it raised is done all the same."""
-        controller = self._controllers.get(subject.topic, lambda *_: ())  # Some have only writes.
-        decide = partial(controller, subject, now)
-        if self.quarantine.attempt("decide", subject, now, self._start, planned, decide):
-            self.quarantine.rests.pop(subject, None)
+    def _follow_up(self, now: datetime, planned: list[Sequence]) -> None:
+        """Do what the decisions of a round have called for, besides further decisions."""
+        if self.ledger.lost:
+            self._forget_lost(now)
+        if self.ledger.parked:
+            self._launch(now, planned)
+        if self.quarantine.untold:
+            self._tell_contained(now, planned)
 
     def _launch(self, now: datetime, planned: list[Sequence]) -> None:
         for node in tuple(self.ledger.handovers.all(By.PARKED)):
@@ -351,12 +354,7 @@ class Engine:
             return latch_controller.look(ledger, pod, now)
         if pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN:
             return self._decide_guardian(pod, now)
-        at = stage(ledger, pod)
-        if at in CLAIMED:
-            return follow(ledger, pod, at, now)
-        if at is OwnerStage.GROWING:
-            return owner_controller.grow(ledger, pod, now)
-        return owner_controller.look(ledger, pod, at, now) if at is not OwnerStage.ELSEWHERE else ()
+        return owner_controller.look(ledger, pod, now)
 
     def _decide_guardian(self, pod: Pod, now: datetime) -> Iterator[Sequence]:
         """A guardian of ours whose hold is gone for good gives its room back at once."""

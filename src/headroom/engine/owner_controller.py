@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import partial
 from typing import assert_never
 
 from headroom.core.actions import MarkUnschedulable
-from headroom.core.claims import Offer, Refused, Search
-from headroom.core.doors.claim_decision import OwnerStage
+from headroom.core.claims import Offer, Refused, Search, claim_of
+from headroom.core.doors.claim_decision import OwnerStage, stage_of
 from headroom.core.doors.displacement import displacement
 from headroom.core.doors.growth import grow_in_place
 from headroom.core.doors.hold_search import Candidate, SearchView, search
@@ -38,23 +38,42 @@ from headroom.core.objects import Pod, shortened
 from headroom.core.plan import Sequence, Work, telling
 from headroom.core.statuses import tell_pod
 from headroom.core.subjects import ANY_ROOM, hold_subject, node_changed, node_subject, pod_subject
+from headroom.engine.doors.claims import follow
 from headroom.engine.doors.released import goes_first
 from headroom.engine.effects import intend
 from headroom.engine.evictions import way_into_a_hold
-from headroom.engine.freeze import hold_room, labels_around, node_view, unfit, unsettled_on
+from headroom.engine.freeze import (
+    hold_room,
+    hold_used_by,
+    labels_around,
+    node_view,
+    unfit,
+    unsettled_on,
+)
 from headroom.engine.handover_queue import left_beside, park, parked, unpark
 from headroom.engine.headrooms.records import note_missed
-from headroom.engine.latch_controller import dismiss
+from headroom.engine.latch_controller import dismiss, latched
 from headroom.engine.ledger import Ledger
 from headroom.engine.observation.owners import was_to_get
 from headroom.engine.volumes import prepare
 from headroom.scheduling.choose import ChosenNode, choose
 from headroom.scheduling.filters import refused
 
+CLAIMED = (OwnerStage.STRAY, OwnerStage.NOMINATED, OwnerStage.LET_IN, OwnerStage.BOUND)
 
-def look(ledger: Ledger, pod: Pod, at: OwnerStage, now: datetime) -> Iterator[Sequence]:
-    """Decide about an owner at a door."""
+
+def look(ledger: Ledger, pod: Pod, now: datetime) -> Iterable[Sequence]:
+    """Decide about a pod that may be an owner, at a door or with a claim."""
     door, waiting = ledger.door(pod), ledger.parked.get(pod.key)
+    stands = claim_of(pod) is not None and hold_used_by(ledger, pod) is not None
+    named = pod.key in ledger.index.all(By.LATCH_OF_OWNER) and latched(ledger, pod)
+    at = stage_of(pod, door, stands, waiting is not None, named)
+    if at in CLAIMED:
+        return follow(ledger, pod, at, now)
+    if at is OwnerStage.GROWING:
+        return _grow(ledger, pod, now)
+    if at is OwnerStage.ELSEWHERE:
+        return ()
     if at is OwnerStage.AT_DOOR and pod.key in ledger.state.expected:
         ledger.state.unexpect(pod.key)  # No handover of it is in progress any more.
     view = OwnerView(
@@ -70,7 +89,7 @@ def look(ledger: Ledger, pod: Pod, at: OwnerStage, now: datetime) -> Iterator[Se
         ledger.storage,
         lambda why: refused(pod, ledger.state, why).message(),
     )
-    yield from _carry_out(ledger, decide(view, ledger.policy, now), view, now)
+    return _carry_out(ledger, decide(view, ledger.policy, now), view, now)
 
 
 def _search_view(ledger: Ledger, pod: Pod, door: int, now: datetime) -> SearchView:
@@ -150,7 +169,7 @@ def _is_moving(ledger: Ledger, hold: Hold) -> bool:
     return bool(reserved) or ledger.agenda.busy(hold_subject(hold.parent))
 
 
-def grow(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[Sequence]:
+def _grow(ledger: Ledger, pod: Pod, now: datetime) -> Iterator[Sequence]:
     """Give an owner that grows in place the room that is held for it on its node."""
     parents = ledger.open.for_pod(replace(pod, requests=pod.growth))
     holds = map(ledger.holds.__getitem__, parents)

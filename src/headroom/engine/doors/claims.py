@@ -10,7 +10,6 @@ from datetime import datetime
 from functools import partial
 
 from headroom.core.actions import Action, DeletePod, Denied, Invalid, Outcome, Ungate
-from headroom.core.claims import claim_of
 from headroom.core.doors import carried_claims, premises
 from headroom.core.doors.carried_claims import CarriedClaim
 from headroom.core.doors.claim_decision import (
@@ -18,7 +17,6 @@ from headroom.core.doors.claim_decision import (
     NominatedOwner,
     OwnerStage,
     decide,
-    stage_of,
 )
 from headroom.core.doors.forbidden import FINISHING, forbidden, written
 from headroom.core.fast_dataclass import replace
@@ -32,7 +30,6 @@ from headroom.core.subjects import pod_subject
 from headroom.engine.agenda import OWNER_PAUSE
 from headroom.engine.freeze import claimed, hold_room, hold_used_by, node_view
 from headroom.engine.handover_queue import rivals_on
-from headroom.engine.latch_controller import latched
 from headroom.engine.ledger import Ledger
 
 
@@ -40,13 +37,6 @@ def waits_since(ledger: Ledger, moment: datetime) -> None:
     """Let the time of all who wait at our doors begin then."""
     for pod in [ledger.pods[key] for key in ledger.waiting]:
         ledger.pod_memory[pod.uid] = replace(ledger.pod_memory[pod.uid], since=moment)
-
-
-def stage(ledger: Ledger, pod: Pod) -> OwnerStage:
-    """How far an owner is on its way."""
-    stands = claim_of(pod) is not None and hold_used_by(ledger, pod) is not None
-    named = pod.key in ledger.index.all(By.LATCH_OF_OWNER) and latched(ledger, pod)
-    return stage_of(pod, ledger.door(pod), stands, pod.key in ledger.parked, named)
 
 
 def follow(ledger: Ledger, pod: Pod, at: OwnerStage, now: datetime) -> Iterator[Sequence]:

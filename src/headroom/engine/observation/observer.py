@@ -269,13 +269,6 @@ LOST: Mapping[type, Observe] = {
 }
 
 
-def observed(to: Observers, event: Event, now: datetime) -> None:
-    """Take an event in."""
-    table = LOST if isinstance(event, Lost) else SEEN
-    what = event.thing if isinstance(event, Seen | Lost) else event
-    taken_in_by(type(what), table)(to, what, now)
-
-
 def taken_in_by(kind: type, table: Mapping[type, Observe]) -> Observe:
     """The function for a kind; a kind of a dialect inherits from the one that is in the table."""
     exact = table.get(kind)
