@@ -83,33 +83,28 @@ def test_a_namesake_is_another_pod() -> None:
 
 def test_ends_are_remembered_for_longer_than_an_answer_takes_and_no_longer() -> None:
     assumptions = Assumptions()
-    assumptions.ended("before-all")
-    assumptions.over(pod("p"), NOON)
-    assumptions.ended("first")
-    assumptions.over(pod("p"), NOON + ENDED_FOR)
-    assumptions.ended("second")
+    assumptions.ended("before-all", NOON - ENDED_FOR - LIFETIME)
+    assumptions.ended("first", NOON)
+    assumptions.ended("second", NOON + ENDED_FOR)
     assert [assumptions.has_ended(uid) for uid in ("before-all", "first", "second")] == [
         False,
         True,
         True,
     ]
-    assumptions.over(pod("p"), NOON + ENDED_FOR + LIFETIME)
-    assumptions.ended("third")
+    assumptions.ended("third", NOON + ENDED_FOR + LIFETIME)
     assert [assumptions.has_ended(uid) for uid in ("first", "second")] == [False, True]
 
 
 def test_of_ends_that_come_together_so_many_are_remembered() -> None:
     assumptions = Assumptions()
     for number in range(MOST_ENDED + 1):
-        assumptions.ended(f"uid-{number}")
+        assumptions.ended(f"uid-{number}", NOON)
     assert not assumptions.has_ended("uid-0")
     assert assumptions.has_ended("uid-1")
 
 
 def test_a_clock_that_is_set_back_makes_no_end_forgotten_early() -> None:
     assumptions = Assumptions()
-    assumptions.over(pod("p"), NOON)
-    assumptions.ended("first")
-    assumptions.over(pod("p"), NOON - 10 * ENDED_FOR)
-    assumptions.ended("second")
+    assumptions.ended("first", NOON)
+    assumptions.ended("second", NOON - 10 * ENDED_FOR)
     assert assumptions.has_ended("first")

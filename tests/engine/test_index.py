@@ -39,10 +39,10 @@ def test_what_guardians_use_is_the_sum_of_those_that_are_there() -> None:
     first, second = guardian("first"), guardian("second")
     ledger = ledger_of(first, second)
     assert ledger.index.total(By.SLOT_GUARDIAN, ROOM) == resources(cpu=4, pods=2)
-    lose_pod(ledger, first.key, first.uid)
+    lose_pod(ledger, first.key, first.uid, NOON)
     assert list(guardians(ledger)) == [second.key]
     assert ledger.index.total(By.SLOT_GUARDIAN, ROOM) == resources(cpu=2, pods=1)
-    lose_pod(ledger, second.key, second.uid)
+    lose_pod(ledger, second.key, second.uid, NOON)
     assert not guardians(ledger)
     assert ledger.index.total(By.SLOT_GUARDIAN, ROOM) == resources()
 
@@ -59,14 +59,14 @@ def test_who_waits_is_looked_at_when_one_goes() -> None:
     ledger.agenda.wait(waiting, on=Awaited(Change.GUARDIAN_GONE, ROOM))
     see_pod(ledger, guardian("there", phase="Running"), NOON)
     assert waiting not in ledger.agenda.take(NOON)
-    lose_pod(ledger, there.key, there.uid)
+    lose_pod(ledger, there.key, there.uid, NOON)
     assert waiting in ledger.agenda.take(NOON)
 
 
 def test_an_index_keeps_nothing_of_pods_that_are_gone() -> None:
     there = guardian("there")
     ledger = ledger_of(there)
-    lose_pod(ledger, there.key, there.uid)
+    lose_pod(ledger, there.key, there.uid, NOON)
     assert not any(ledger.index.all(by) for by in By)
 
 
@@ -79,7 +79,7 @@ def test_who_waits_for_less_usage_is_looked_at_when_a_guardian_is_smaller_or_gon
     see_pod(ledger, replace(there, requests=resources(cpu=1)), NOON)
     assert waiting in ledger.agenda.take(NOON)
     ledger.agenda.wait(waiting, on=Awaited(Change.USAGE, "default"))
-    lose_pod(ledger, there.key, there.uid)
+    lose_pod(ledger, there.key, there.uid, NOON)
     assert waiting in ledger.agenda.take(NOON)
     assert not ledger.usage.of(By.USING, "default")
 
@@ -100,6 +100,6 @@ def test_what_a_pod_names_twice_is_found_once_and_gone_with_it() -> None:
     twice = pod("p", claims=("data", "data"), gates=(CLAIM_GATE, CLAIM_GATE))
     ledger = ledger_of(twice)
     assert list(ledger.index.of(By.GATE, CLAIM_GATE)) == [twice.key]
-    lose_pod(ledger, twice.key, twice.uid)
+    lose_pod(ledger, twice.key, twice.uid, NOON)
     assert not ledger.index.all(By.GATE)
     assert not ledger.index.all(By.VOLUME_CLAIM)

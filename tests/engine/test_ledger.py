@@ -77,17 +77,17 @@ def test_the_answer_to_a_creation_does_not_overwrite_what_the_watch_has_shown() 
 
 def test_a_pod_that_was_gone_before_the_answer_does_not_come_back() -> None:
     ledger = guarded()
-    lose_pod(ledger, GUARDIAN, "g1")
+    lose_pod(ledger, GUARDIAN, "g1", NOON)
     assume(ledger, MADE, Done("g1"), NOON)
     assert ledger.guardian_of(H) is None
 
 
 def test_only_so_many_ends_are_remembered() -> None:
     ledger = guarded("first")
-    lose_pod(ledger, GUARDIAN, "first")
+    lose_pod(ledger, GUARDIAN, "first", NOON)
     for number in range(MOST_ENDED):
         assume(ledger, MADE, Done(f"g{number}"), NOON)
-        lose_pod(ledger, GUARDIAN, f"g{number}")
+        lose_pod(ledger, GUARDIAN, f"g{number}", NOON)
     assume(ledger, MADE, Done("first"), NOON)
     assert ledger.guardian_of(H) is not None
 
@@ -139,14 +139,14 @@ def test_room_that_is_freed_wakes_who_waits_for_room() -> None:
     ledger.agenda.wait(subject("pod default/p"), on=ANY_ROOM)
     see_pod(ledger, pod("other", cpu=1, node="a"), NOON)
     ledger.agenda.take(NOON)
-    lose_pod(ledger, Key("default", "other"), "uid-of-other")
+    lose_pod(ledger, Key("default", "other"), "uid-of-other", NOON)
     assert ledger.agenda.take(NOON) == (subject("pod default/p"),)
 
 
 def test_the_end_of_an_older_namesake_changes_nothing() -> None:
     ledger = ledger_with()
     see_pod(ledger, pod("p", uid="new"), NOON)
-    lose_pod(ledger, Key("default", "p"), "old")
+    lose_pod(ledger, Key("default", "p"), "old", NOON)
     assert ledger.pods[Key("default", "p")].uid == "new"
 
 

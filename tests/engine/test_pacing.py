@@ -234,7 +234,7 @@ def test_what_was_assumed_of_pods_that_are_gone_is_forgotten() -> None:
     for n in range(1000):
         now = NOON + timedelta(seconds=n)
         assumptions.note(f"uid-{n}", now, Assumed(now + LIFETIME, gone=True))
-    assert len(assumptions._by_uid) <= 12
+    assert len(assumptions.by_uid) <= 12
 
 
 def test_slots_that_stand_are_kept_whatever_their_number_and_the_first_holes_are_filled() -> None:

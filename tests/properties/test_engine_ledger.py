@@ -114,7 +114,7 @@ def replayed(history: list[Event]) -> Ledger:
             case Seen(thing):
                 ledger.see_hold(thing)  # type: ignore[arg-type]  # only pods and holds are drawn
             case Lost(Pod(key=key, uid=uid)):
-                lose_pod(ledger, key, uid)
+                lose_pod(ledger, key, uid, NOON)
             case Lost(Hold(parent=parent)):
                 ledger.lose_hold(str(parent))
             case _:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from headroom.core.fast_dataclass import dataclass, replace
 from headroom.core.names import (
@@ -48,17 +48,16 @@ class Assumptions:
     """Overlays by pod uid."""
 
     def __init__(self) -> None:
-        self._by_uid: dict[str, Assumed] = {}
+        self.by_uid: dict[str, Assumed] = {}
         self._sweep_at: datetime | None = None
         # By uid: pods of ours whose end may have come before the answer, and when it came.
         self._ended: dict[str, datetime] = {}
-        self._latest = datetime.min.replace(tzinfo=UTC)  # the last moment that we were told of
 
-    def ended(self, uid: str) -> None:
+    def ended(self, uid: str, now: datetime) -> None:
         """A pod of ours is gone, perhaps before we heard that it was made."""
         ended = self._ended
-        ended[uid] = self._latest
-        while len(ended) > MOST_ENDED or next(iter(ended.values())) + ENDED_FOR < self._latest:
+        ended[uid] = now
+        while len(ended) > MOST_ENDED or next(iter(ended.values())) + ENDED_FOR < now:
             del ended[next(iter(ended))]
 
     def has_ended(self, uid: str) -> bool:
@@ -66,40 +65,37 @@ class Assumptions:
 
     def note(self, uid: str, now: datetime, change: Assumed) -> None:
         """Add to what is assumed of a pod."""
-        self._latest = max(self._latest, now)
-        old = self._by_uid.get(uid)
+        old = self.by_uid.get(uid)
         if old is not None:
             told = {name: getattr(change, name) for name in PARTS}
             news = {name: part for name, part in told.items() if part not in (None, False)}
             change = replace(old, until=now + LIFETIME, **news)
-        self._by_uid[uid] = change
+        self.by_uid[uid] = change
         if self._sweep_at is None or now >= self._sweep_at:
             self._sweep(now)
 
     def _sweep(self, now: datetime) -> None:
         """Forget what was assumed of pods that the watch has not shown since: they are gone."""
         self._sweep_at = now + LIFETIME
-        for uid in [uid for uid, each in self._by_uid.items() if now >= each.until]:
-            del self._by_uid[uid]
+        for uid in [uid for uid, each in self.by_uid.items() if now >= each.until]:
+            del self.by_uid[uid]
 
     def forget(self, uid: str) -> None:
-        self._by_uid.pop(uid, None)
+        self.by_uid.pop(uid, None)
 
     def over(self, pod: Pod, now: datetime) -> Pod | None:
         """The pod as we know it to be; None when we know that it is gone."""
-        if now > self._latest:
-            self._latest = now
-        assumed = self._by_uid.get(pod.uid)
+        assumed = self.by_uid.get(pod.uid)
         if assumed is None:
             return pod
         if now >= assumed.until:
-            del self._by_uid[pod.uid]
+            del self.by_uid[pod.uid]
             return pod
         if assumed.gone:
             return None
         known = overlaid(pod, assumed)
         if known == pod:
-            del self._by_uid[pod.uid]
+            del self.by_uid[pod.uid]
         return known
 
 

@@ -80,7 +80,7 @@ def assume(ledger: Ledger, action: Action, outcome: Done, now: datetime) -> None
             _change(ledger, key, now, Assumed(until, claimed="", nominated=cleared))
         case DeletePod(key=key, uid=uid):
             note_guardian_gone(ledger, key, uid, by_us=True)
-            lose_pod(ledger, key, uid)
+            lose_pod(ledger, key, uid, now)
             ledger.assumptions.note(uid, now, Assumed(until, gone=True))
         case EndPod(key=key, at=at):
             _change(ledger, key, now, Assumed(until, deleted=at))

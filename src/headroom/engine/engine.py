@@ -266,7 +266,7 @@ class Engine:
         match action:
             case DeletePod(key, uid, version) if isinstance(outcome, Gone | Stale):
                 if not version or isinstance(outcome, Gone):  # Else it has changed, and is there.
-                    lose_pod(self.ledger, key, uid)
+                    lose_pod(self.ledger, key, uid, now)
             case WriteHoldStatus() | WriteHeadroomStatus() | WriteQuotaStatus():
                 self._publisher.failed(action, outcome, now)
             case CreateSlotObject():

@@ -136,7 +136,7 @@ def _headroom(world: World, headroom: Headroom, table: PlannedCluster) -> Planne
     leaving = [view for view in views if view.state is State.LEAVING]
     for view in leaving:
         if view.guardian is not None:
-            lose_pod(table.ledger, view.guardian.key, view.guardian.uid)
+            lose_pod(table.ledger, view.guardian.key, view.guardian.uid, world.now)
     if headroom.size.by_node:
         notes.append(summary(wished.excluded, len(world.nodes)))
     missing = [view.hold for view in views if view.hold and view.state is State.MISSING]

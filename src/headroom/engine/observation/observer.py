@@ -101,7 +101,7 @@ def _keeps_nodes(ledger: Ledger) -> bool:
 def _lose_pod(to: Observers, gone: Pod, now: datetime) -> None:
     ledger, old = to.ledger, to.ledger.pods.get(gone.key)
     note_guardian_gone(ledger, gone.key, gone.uid)
-    lose_pod(ledger, gone.key, gone.uid)
+    lose_pod(ledger, gone.key, gone.uid, now)
     promises.lose_pod(ledger, gone.uid, now)
     if ledger.slots.headrooms:
         to.headrooms.pods_changed()

@@ -54,7 +54,7 @@ def see_pod(ledger: Ledger, pod: Pod, now: datetime) -> bool:
     key, role = pod.key, pod.labels.get(ROLE_LABEL)
     if role == ROLE_LATCH and pod.nominated:
         ledger.show(pod, pod.nominated, now)
-    known = ledger.assumptions.over(pod, now)
+    known = ledger.assumptions.over(pod, now) if pod.uid in ledger.assumptions.by_uid else pod
     if known is None:
         return True
     if known.claims and ledger.door(known):
@@ -98,7 +98,7 @@ def see_pod(ledger: Ledger, pod: Pod, now: datetime) -> bool:
     return True
 
 
-def lose_pod(ledger: Ledger, key: Key, uid: str) -> None:
+def lose_pod(ledger: Ledger, key: Key, uid: str, now: datetime) -> None:
     """Take note that a pod is gone, unless its name has a new bearer already."""
     old = ledger.pods.get(key)
     ledger.assumptions.forget(uid)
@@ -112,7 +112,7 @@ def lose_pod(ledger: Ledger, key: Key, uid: str) -> None:
     file_pod(ledger, old, gone=True)
     del ledger.pods[key]
     if ROLE_LABEL in old.labels:
-        ledger.assumptions.ended(old.uid)
+        ledger.assumptions.ended(old.uid, now)
         ledger.handovers.put(key)
     _touch(ledger, old)
     for latch in ledger.having(By.LATCH_OF_OWNER, key):  # What it was to get is held again.
