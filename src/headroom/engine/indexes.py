@@ -44,10 +44,13 @@ class Index(Generic[_N]):
         lost = tuple([entry for entry in before if entry not in entries]) if entries else before
         got = tuple([entry for entry in entries if entry not in before]) if before else entries
         for by, value, amount in lost:
-            drop(self._names[by], value, name)
+            names = self._names[by].get(value, {})  # Of two equal entries the first took it out.
+            names.pop(name, None)
+            if not names:
+                self._names[by].pop(value, None)
             if amount is not None:
                 self._totals[by, value].subtract(amount)
-                if value not in self._names[by]:
+                if not names:
                     del self._totals[by, value]
         for by, value, amount in got:
             self._names[by].setdefault(value, {})[name] = None

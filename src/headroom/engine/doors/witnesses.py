@@ -67,7 +67,10 @@ def see_pod(ledger: Ledger, before: Pod | None, pod: Pod) -> None:
     doors, namespace = ledger.doors, pod.key.namespace
     if not doors.entered.entries(pod.uid):
         if at_door(pod, ledger.policy.scheduler_names):
-            _enter(ledger, pod)
+            controller = next((owner.uid for owner in pod.owners if owner.controller), None)
+            if controller and not doors.entered.of(By.CONTROLLER, controller):
+                _lose_witnesses_of(ledger, controller)
+            doors.entered.put(pod.uid, (Entry(By.CONTROLLER, controller),))
         elif may_lack_door(pod):
             here = doors.lacking.setdefault(namespace, {})
             if pod.key not in here or (before is not None and before.labels != pod.labels):
@@ -218,13 +221,9 @@ def _bear_witness(ledger: Ledger, pod: Pod) -> None:
             ledger.agenda.touch(SUBJECT)
 
 
-def _enter(ledger: Ledger, pod: Pod) -> None:
+def _lose_witnesses_of(ledger: Ledger, controller: str) -> None:
     """A pod has come to a door: its siblings, which do the same, bear witness no more."""
-    entered, witnesses = ledger.doors.entered, ledger.doors.index.all(By.WITNESS)
-    controller = next((owner.uid for owner in pod.owners if owner.controller), "")
-    first = bool(controller) and not entered.of(By.CONTROLLER, controller)
-    entered.put(pod.uid, (Entry(By.CONTROLLER, controller or None),))
-    for key in tuple(witnesses) if first else ():
+    for key in tuple(ledger.doors.index.all(By.WITNESS)):
         witness = ledger.pods.get(key)
         if witness is not None and any(each.uid == controller for each in witness.owners):
             _lose_witness(ledger, key)
