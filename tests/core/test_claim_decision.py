@@ -55,10 +55,10 @@ def writes(decision: GateDecision) -> list[type]:
 @pytest.mark.parametrize(
     ("owner", "door", "facts", "stage"),
     [
-        (pod("p"), 0, (False, False, False), OwnerStage.ELSEWHERE),
-        (pod("p", gates=(CLAIM_GATE,)), 1, (False, False, False), OwnerStage.AT_DOOR),
-        (pod("p", gates=(CLAIM_GATE,)), 1, (False, True, False), OwnerStage.PARKED),
-        (pod("p"), 2, (False, False, True), OwnerStage.LATCHED),
+        (pod("p"), 0, (None, False, False), OwnerStage.ELSEWHERE),
+        (pod("p", gates=(CLAIM_GATE,)), 1, (None, False, False), OwnerStage.AT_DOOR),
+        (pod("p", gates=(CLAIM_GATE,)), 1, (None, True, False), OwnerStage.PARKED),
+        (pod("p"), 2, (None, False, True), OwnerStage.LATCHED),
         (OWNER, 1, (True, False, False), OwnerStage.NOMINATED),
         (OWNER, 1, (False, False, False), OwnerStage.STRAY),
         (replace(OWNER, gates=()), 0, (True, False, False), OwnerStage.LET_IN),
@@ -66,7 +66,7 @@ def writes(decision: GateDecision) -> list[type]:
     ],
 )
 def test_an_owner_has_one_stage(
-    owner: Pod, door: int, facts: tuple[bool, bool, bool], stage: OwnerStage
+    owner: Pod, door: int, facts: tuple[bool | None, bool, bool], stage: OwnerStage
 ) -> None:
     assert stage_of(owner, door, *facts) is stage
 

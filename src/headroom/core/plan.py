@@ -90,9 +90,9 @@ class Plan:
 
 def latest(*moments: datetime | None) -> datetime | None:
     """The last of those moments that are set."""
-    return max((moment for moment in moments if moment is not None), default=None)
+    return max(filter(None, moments), default=None)
 
 
 def earliest(*moments: datetime | None) -> datetime | None:
     """The first of those moments that are set."""
-    return min((moment for moment in moments if moment is not None), default=None)
+    return min(filter(None, moments), default=None)

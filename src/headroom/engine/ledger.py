@@ -99,7 +99,7 @@ class Ledger:
 
     def having(self, by: By, value: Hashable) -> Iterator[Pod]:
         """The pods with an entry in the index."""
-        return (self.pods[key] for key in self.index.of(by, value))
+        return map(self.pods.__getitem__, self.index.of(by, value))
 
     def guardians_of(self, hold: Hold) -> tuple[Pod, ...]:
         """The pods that keep a hold's room: ours by name and by owner, not by label alone."""

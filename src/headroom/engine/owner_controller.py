@@ -65,7 +65,7 @@ CLAIMED = (OwnerStage.STRAY, OwnerStage.NOMINATED, OwnerStage.LET_IN, OwnerStage
 def look(ledger: Ledger, pod: Pod, now: datetime) -> Iterable[Sequence]:
     """Decide about a pod that may be an owner, at a door or with a claim."""
     door, waiting = ledger.door(pod), ledger.parked.get(pod.key)
-    stands = claim_of(pod) is not None and hold_used_by(ledger, pod) is not None
+    stands = hold_used_by(ledger, pod) is not None if claim_of(pod) is not None else None
     named = pod.key in ledger.index.all(By.LATCH_OF_OWNER) and latched(ledger, pod)
     at = stage_of(pod, door, stands, waiting is not None, named)
     if at in CLAIMED:

@@ -47,8 +47,10 @@ def left(ledger: Ledger, node: str) -> None:
 
 def may_make(ledger: Ledger, pin: str) -> bool:
     """Whether a guardian may be made now: no owner is on its way to where it may go."""
-    coming = (ledger.index.all(By.ARRIVING), ledger.work.all(By.EXPECTED))
-    return not any(pin in nodes if pin else nodes for nodes in coming)
+    arriving, expected = ledger.index.all(By.ARRIVING), ledger.work.all(By.EXPECTED)
+    if pin:
+        return pin not in arriving and pin not in expected
+    return not (arriving or expected)
 
 
 def in_flight(ledger: Ledger) -> int:

@@ -61,10 +61,15 @@ class OwnerStage(StrEnum):
     GROWING = "growing"  # it runs, and claims room to grow in place
 
 
-def stage_of(pod: Pod, door: int, stands: bool, parked: bool, latched: bool) -> OwnerStage:
-    """The stage of a pod at one of our doors, or with a claim. `stands`: its claim is valid."""
-    if claim_of(pod) is not None and (door != 2 or pod.node):
-        if not stands:
+def stage_of(
+    pod: Pod, door: int, claim_stands: bool | None, parked: bool, latched: bool
+) -> OwnerStage:
+    """The stage of a pod at one of our doors, or with a claim.
+
+    `claim_stands` is None if it carries no claim.
+    """
+    if claim_stands is not None and (door != 2 or pod.node):
+        if not claim_stands:
             return OwnerStage.STRAY
         if pod.node:
             return OwnerStage.BOUND

@@ -171,11 +171,10 @@ def _touch(ledger: Ledger, pod: Pod) -> None:
     agenda, waiting = ledger.agenda, ledger.waiting
     claim, role = claim_of(pod), pod.labels.get(ROLE_LABEL)
     if role is not None:
-        claims = claims_on(pod)
-        for line in claims:
+        for line in claims_on(pod):
             if line.owner in waiting:  # One that has its node keeps it without the latch.
                 agenda.touch(pod_subject(line.owner))
-        for parent in (kept_for(pod), *(line.parent for line in claims)):
+        for parent in parents_on(pod):
             ledger.touch_hold(parent, role == ROLE_GUARDIAN)
     if claim is not None:
         ledger.touch_hold(claim[0])
