@@ -35,7 +35,7 @@ from headroom.core.holds import PREEMPTIBLE, Hold, HoldStatus
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work, earliest
 from headroom.core.policy import Policy
-from headroom.core.quotas.charges import WaitingHold, charged, go_on, is_charge
+from headroom.core.quotas.charges import charged, charges, is_charge
 from headroom.core.renewal import Guardians, outdated_at, successor_name, told_apart
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.statuses import Facts, status_of
@@ -236,10 +236,19 @@ def _waiting(
     view: HoldView, status: HoldStatus, node: str, size: Resources, free: bool, policy: Policy
 ) -> HoldDecision:
     """Charge a hold that waits on a node, keep its room there, and hold it when it is `free`."""
+    hold, latched = view.hold, view.kept.latched
     if view.obstacles.not_before is not None and not view.guardians:
         return HoldDecision(status, None, view.obstacles.not_before)
-    waiting = WaitingHold(view.hold, node, size, free, view.guardians, view.kept.latched)
-    return HoldDecision(status, go_on(waiting, policy.namespace))
+    charge = next((pod for pod in view.guardians if charges(pod, size)), None)
+    others = tuple(pod for pod in view.guardians if pod is not charge)
+    if others:
+        return HoldDecision(status, drop(view, tuple(pod for pod in others if not pod.deleted)))
+    if charge is None:
+        return HoldDecision(status, charged(hold, guardian_name(hold), size))
+    if latched is None:
+        return HoldDecision(status, grow(hold, node, size, policy.namespace))
+    kept = free and size.fits_in(latched)
+    return HoldDecision(status, put_back(hold, node, size, charge) if kept else None)
 
 
 def _seeks(guardian: Pod | None) -> TypeGuard[Pod]:

@@ -10,16 +10,15 @@ return. In the meantime a gated guardian charges the rest to the hold's namespac
 
 from __future__ import annotations
 
-from headroom.core.actions import DeletePod
 from headroom.core.derived_names import guardian_name
 from headroom.core.handover import grow, put_back
+from headroom.core.hold_state.endings import drop
 from headroom.core.hold_state.view import HoldView
 from headroom.core.objects import Pod
-from headroom.core.plan import Sequence, Work
+from headroom.core.plan import Sequence
 from headroom.core.policy import Policy
-from headroom.core.quotas.charges import charged, is_charge
+from headroom.core.quotas.charges import charged, charges
 from headroom.core.resources import Resources
-from headroom.core.subjects import hold_subject
 
 
 def without_place(
@@ -29,9 +28,8 @@ def without_place(
     hold, node, kept = view.hold, view.node, view.kept
     if kept.latched is not None and kept.grows and size and size.fits_in(kept.latched):
         return put_back(hold, node, size, guardian)
-    if guardian is not None and not (users and _charges(guardian, size)):
-        steps = ((DeletePod(guardian.key, guardian.uid),),)
-        return Sequence(Work.RELEASE, (hold_subject(hold.parent),), steps)
+    if guardian is not None and not (users and charges(guardian, size)):
+        return drop(view, (guardian,))
     if not users or not size:
         return None
     if guardian is None:
@@ -40,7 +38,3 @@ def without_place(
     if kept.claimed or kept.passing:
         return None
     return grow(hold, node, hold.template.pod.requests, policy.namespace, users)
-
-
-def _charges(guardian: Pod, size: Resources) -> bool:
-    return is_charge(guardian) and guardian.requests.only(size) == size
