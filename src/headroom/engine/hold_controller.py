@@ -79,7 +79,7 @@ class HoldController:
     def look(self, hold: Hold, now: datetime) -> Iterator[Sequence]:
         """What this hold needs now."""
         ledger = self._ledger
-        seen = self._publisher.current(hold, now)
+        seen = self._publisher.give_up_unseen(hold, now)
         view, told = self._view(seen, now)
         if not told.settled:
             creation_limits.wait_for_limits(ledger, view, told.successor or told.standing)

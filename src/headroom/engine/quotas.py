@@ -143,8 +143,9 @@ def look(ledger: Ledger, name: str, writer: StatusWriter, now: datetime) -> Iter
     """Have a quota's object show how it stands, and come back when its limits may change."""
     if name not in ledger.quotas.objects:
         return
-    quota = writer.quota(ledger.quotas.objects[name], now)
+    quota = ledger.quotas.objects[name]
     subject = quota_subject(quota.parent)
+    quota = writer.as_written(quota, subject, now)
     decision = quota.decide(ledger.quotas.memory[name], _account(ledger, name), now)
     ledger.quotas.memory[name] = decision.memory
     if decision.turned:

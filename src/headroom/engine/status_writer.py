@@ -21,7 +21,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from headroom.core import actions
 from headroom.core.conditions import ready_in
@@ -49,6 +49,7 @@ NAMESPACE_RATE = Rate(100, timedelta(milliseconds=100))
 SPARE_NAMESPACES = 1000
 
 WriteStatus = actions.WriteHoldStatus | actions.WriteHeadroomStatus | actions.WriteQuotaStatus
+Shown = TypeVar("Shown", Headroom, Quota)
 
 
 def status_subject(parent: Parent) -> Subject:
@@ -99,6 +100,7 @@ class _Record:
 
     `done` is when the API server took what was `written`, None while it is on its way. `told` is
     what the last events were about, until that is written; `refused` is how often it was not taken.
+    `unsettled`: it is to be written, is being written, or was just written.
     """
 
     uid: str
@@ -109,6 +111,7 @@ class _Record:
     refused: int = 0
     not_before: datetime | None = None
     rate: Rate = OBJECT_RATE
+    unsettled: bool = False
 
     def trusted(self, now: datetime) -> bool:
         """Whether we wrote a status, and the watch may not have shown it yet."""
@@ -133,7 +136,6 @@ class StatusWriter:
         self._ledger = ledger
         self._agenda = ledger.agenda
         self._records: dict[Subject, _Record] = {}
-        self._unsettled: dict[Subject, None] = {}  # to be written, being written, or just written
         self._namespaces: dict[str, _Namespace] = {}
         self._sweep_at = SPARE_NAMESPACES
 
@@ -150,22 +152,17 @@ class StatusWriter:
         self._records[subject] = known
         return known
 
-    def current(self, hold: Hold, now: datetime) -> Hold:
-        """The hold as it is known; what we wrote and never saw is no longer believed."""
+    def give_up_unseen(self, hold: Hold, now: datetime) -> Hold:
+        """A status that we wrote and that never showed is no longer believed; the hold without."""
         known = self._record(status_subject(hold.parent), hold.parent.uid)
         if known.written is None or known.trusted(now):
             return hold
         return self._as_shown(hold)
 
-    def headroom(self, headroom: Headroom, now: datetime) -> Headroom:
-        """The headroom with the status that we wrote, while an older one may still be seen."""
-        known = self._record(headroom_status_subject(headroom.parent), headroom.parent.uid)
-        return replace(headroom, status=known.written) if known.trusted(now) else headroom
-
-    def quota(self, quota: Quota, now: datetime) -> Quota:
-        """The quota with the status that we wrote, while an older one may still be seen."""
-        known = self._record(quota_subject(quota.parent), quota.parent.uid)
-        return replace(quota, status=known.written) if known.trusted(now) else quota
+    def as_written(self, shown: Shown, subject: Subject, now: datetime) -> Shown:
+        """An object with the status that we wrote, while an older one may still be seen."""
+        known = self._record(subject, shown.parent.uid)
+        return replace(shown, status=known.written) if known.trusted(now) else shown
 
     def publish(
         self, hold: Hold, status: HoldStatus, owners: Mapping[str, Pod], now: datetime
@@ -221,10 +218,11 @@ class StatusWriter:
         if known.done is not None and known.trusted(now):  # An earlier timer brought us here.
             self._agenda.later(_decided_as(subject), known.done + TRUST_OWN_WRITE)
         if status == change.before:
-            self._unsettled.pop(subject, None)
+            if known.unsettled:
+                self._records[subject] = replace(known, unsettled=False)
             self._withdraw(subject)
             return
-        self._unsettled[subject] = None
+        known = self._records[subject] = replace(known, unsettled=True)
         if self._agenda.busy(subject) or self._agenda.resting(subject, now):
             return  # The agenda brings it back.
         if not self._may_write(subject, known, change.news, now):
@@ -236,9 +234,8 @@ class StatusWriter:
             told=status,
             not_before=now + change.coalesced,
             rate=known.rate.taken(now),
+            unsettled=not change.final,
         )
-        if change.final:
-            del self._unsettled[subject]
         yield Sequence(Work.STATUS, (subject,), ((change.write,),))
         for tell in change.tells(change.before if known.told is None else known.told):
             yield telling(tell)
@@ -251,7 +248,7 @@ class StatusWriter:
         """
         known = self._records.get(subject, _Record(""))
         lost = known.written is not None and not known.trusted(now)
-        return lost or known.refused > 0 or subject in self._unsettled
+        return lost or known.refused > 0 or known.unsettled
 
     def delay(self, parent: Parent, until: datetime) -> None:
         """Write the first status of a headroom not before this moment."""
@@ -283,8 +280,7 @@ class StatusWriter:
         known = self._records.get(subject)
         if known is None or known.uid != write.parent.uid:
             return
-        known = replace(known, refused=known.refused + 1)
-        self._unsettled[subject] = None
+        known = replace(known, refused=known.refused + 1, unsettled=True)
         if isinstance(outcome, REFUSED_FOR_GOOD) or known.refused >= MOST_REFUSALS:
             self._records[subject] = replace(known, done=now)
             self._agenda.failed(subject, now)
@@ -299,7 +295,6 @@ class StatusWriter:
     def forget(self, subject: Subject) -> None:
         """The object is gone."""
         self._records.pop(subject, None)
-        self._unsettled.pop(subject, None)
         self._withdraw(subject)
         self._agenda.forget(subject)
 
@@ -320,7 +315,7 @@ class StatusWriter:
         """How much is remembered."""
         each = self._namespaces.values()
         waiting = sum(len(space.waiting) + len(space.called) for space in each)
-        return len(self._records) + len(self._unsettled) + len(self._namespaces) + waiting
+        return len(self._records) + len(self._namespaces) + waiting
 
     def _may_write(self, subject: Subject, known: _Record, news: bool, now: datetime) -> bool:
         """Take the turn of a status, or wait for it."""

@@ -201,7 +201,8 @@ class HeadroomController:
         if tally.counts.pending and not headroom.status.observed_generation:
             # A new headroom is mostly held a moment later: one write instead of two.
             self._writer.delay(headroom.parent, now + COALESCED)
-        shown = self._writer.headroom(headroom, now)
+        subject = headroom_status_subject(headroom.parent)
+        shown = self._writer.as_written(headroom, subject, now)
         status = status_of(shown, memory.wished, tally, now)
         promise = promises.advance(self._ledger, headroom.parent.whole, now)
         if promise is not None:
