@@ -20,10 +20,9 @@ from headroom.core.names import SHAPE_ANNOTATION
 from headroom.core.node.kept_room import KeptRoom
 from headroom.core.objects import Parent, Pod
 from headroom.core.policy import Policy
-from headroom.core.renewal import told_apart
 from headroom.core.subjects import Awaited, Change
 from tests.builders import NOON, hold, pod, resources
-from tests.core.test_hold_lifecycle import ONCE, guardian, steps
+from tests.core.test_hold_lifecycle import ONCE, guardian, steps, with_roles
 
 SLOT = replace(ONCE, parent=Parent("v1", "Headroom", "default", "h", slot="0"))
 RETRY = Policy().guardian_retry
@@ -38,8 +37,8 @@ def seen(
     memory: HoldMemory, *guardians: Pod, after_s: float = 0, promised: bool = False
 ) -> HoldMemory:
     now = NOON + timedelta(seconds=after_s)
-    view = HoldView(ONCE, guardians, memory=memory, promised=promised)
-    return observed(view, told_apart(ONCE, guardians, now), Policy(), now)
+    view = with_roles(HoldView(ONCE, guardians, memory=memory, promised=promised), now)
+    return observed(view, Policy(), now)
 
 
 def test_a_guardian_that_is_lost_once_is_made_again_at_once() -> None:
@@ -117,7 +116,7 @@ def test_a_slot_that_is_not_refilled_gets_no_guardian() -> None:
 
 
 def test_a_node_is_called_overbooked_after_it_has_been_so_for_a_while() -> None:
-    view = HoldView(ONCE, (guardian(),), node="a", overbooked=resources(cpu=1))
+    view = with_roles(HoldView(ONCE, (guardian(),), node="a", overbooked=resources(cpu=1)))
     first = decide(view, NOON, Policy())
     assert first.wake_at == NOON + OVERBOOKED_FOR
     assert first.status.conditions[0].reason == "Available"
@@ -131,7 +130,7 @@ def test_a_hold_that_could_not_grow_back_waits_for_room_on_its_node() -> None:
     view = HoldView(
         ONCE, (guardian(),), node="a", memory=HoldMemory(node="a"), kept=KeptRoom(grows=False)
     )
-    decision = decide(view, NOON, Policy())
+    decision = decide(with_roles(view), NOON, Policy())
     assert decision.waits == decision.memory.waits == (Awaited(Change.ROOM, "a"),)
 
 
@@ -142,7 +141,7 @@ def test_a_hold_that_takes_the_place_of_running_pods_waits_for_them() -> None:
 
 def renewed(turn: RenewalView, memory: HoldMemory = NOTHING) -> tuple[bool, HoldMemory]:
     view = HoldView(SLOT, (old(),), node="a", renewal=turn, memory=memory)
-    decision = decide(view, NOON, Policy())
+    decision = decide(with_roles(view), NOON, Policy())
     return bool(decision.sequence), decision.memory
 
 
@@ -164,7 +163,7 @@ def test_a_slot_whose_successor_finds_no_room_lets_others_have_their_turn() -> N
 
 def test_a_renewal_waits_until_its_node_is_settled_and_keeps_its_turn() -> None:
     view = HoldView(SLOT, (old(),), node="a", renewal=RenewalView(unsettled=True))
-    decision = decide(view, NOON, Policy())
+    decision = decide(with_roles(view), NOON, Policy())
     assert decision.sequence is None
     assert decision.memory.renewing
     assert decision.waits == (Awaited(Change.NODE, "a"),)

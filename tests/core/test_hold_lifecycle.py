@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from headroom.core.actions import CreateGuardian, DeletePod
@@ -13,6 +13,7 @@ from headroom.core.holds import HoldStatus, Problem, Terms
 from headroom.core.node.kept_room import KeptRoom
 from headroom.core.objects import Pod
 from headroom.core.policy import Policy
+from headroom.core.renewal import told_apart
 from headroom.core.resources import EMPTY
 from tests.builders import NOON, hold, pod, resources
 
@@ -28,8 +29,13 @@ def owner(cpu: int = 1, name: str = "p", **parts: Any) -> Pod:
     return pod(name, cpu=cpu, **{"node": "a", **parts})
 
 
+def with_roles(view: HoldView, now: datetime = NOON) -> HoldView:
+    """The view as the controller makes it: it says what each guardian is to the hold."""
+    return replace(view, roles=told_apart(view.hold, view.guardians, now))
+
+
 def live(view: HoldView) -> HoldDecision:
-    return decide(view, NOON, Policy())
+    return decide(with_roles(view), NOON, Policy())
 
 
 def steps(life: HoldDecision) -> list[str]:

@@ -13,6 +13,7 @@ from headroom.core.holds import Hold, HoldStatus, Problem, Terms
 from headroom.core.objects import Condition, Pod
 from headroom.core.policy import Policy
 from tests.builders import NOON, hold, pod
+from tests.core.test_hold_lifecycle import with_roles
 
 DAY = timedelta(hours=24)
 MINUTE = timedelta(minutes=1)
@@ -23,7 +24,7 @@ def guardian(**parts: Any) -> Pod:
 
 
 def live(view: HoldView, now: datetime = NOON) -> HoldDecision:
-    return decide(view, now, Policy())
+    return decide(with_roles(view, now), now, Policy())
 
 
 def steps(life: HoldDecision) -> list[type]:

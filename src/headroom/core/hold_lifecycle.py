@@ -36,7 +36,7 @@ from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work, earliest
 from headroom.core.policy import Policy
 from headroom.core.quotas.charges import charged, charges, is_charge
-from headroom.core.renewal import Guardians, outdated_at, successor_name, told_apart
+from headroom.core.renewal import Guardians, outdated_at, successor_name
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.statuses import Facts, status_of
 from headroom.core.subjects import hold_subject
@@ -92,8 +92,7 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
     """Have one healthy guardian of the right size, and say how it stands."""
     hold = view.hold
     users = tuple(pod for pod in seated if not pod.finished)
-    guardians = told_apart(hold, view.guardians, now)
-    guardian = guardians.standing
+    guardians, guardian = view.roles, view.roles.standing
     used, size = told_use(hold, users), size_kept(view, guardian)
     node = view.node if users or view.kept.fenced or view.lodgers else ""
     if guardian is not None and guardian.node:

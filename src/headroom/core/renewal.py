@@ -38,6 +38,9 @@ class Guardians:
         return self.standing is not None and bool(self.standing.node) and not self.due
 
 
+NO_GUARDIANS = Guardians(None)
+
+
 def told_apart(hold: Hold, guardians: Sequence[Pod], now: datetime) -> Guardians:
     """Say which guardian counts: one that has a node before one that waits, then the newest.
 

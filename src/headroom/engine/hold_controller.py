@@ -35,7 +35,7 @@ from headroom.core.holds import Hold, HoldStatus
 from headroom.core.node.kept_room import kept_room
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, latest
-from headroom.core.renewal import Guardians, told_apart
+from headroom.core.renewal import told_apart
 from headroom.core.subjects import hold_subject, pod_subject
 from headroom.engine import quotas
 from headroom.engine.doors.released import ahead_of
@@ -80,9 +80,10 @@ class HoldController:
         """What this hold needs now."""
         ledger = self._ledger
         seen = self._publisher.give_up_unseen(hold, now)
-        view, told = self._view(seen, now)
-        if not told.settled:
-            creation_limits.wait_for_limits(ledger, view, told.successor or told.standing)
+        view = self._view(seen, now)
+        if not view.roles.settled:
+            waiting = view.roles.successor or view.roles.standing
+            creation_limits.wait_for_limits(ledger, view, waiting)
         decision = hold_decision.decide(view, now, ledger.policy)
         self._apply(seen, decision)
         self._charge(view)
@@ -107,12 +108,12 @@ class HoldController:
         if decision.wake_at is not None:
             agenda.later(subject, decision.wake_at)
 
-    def _view(self, hold: Hold, now: datetime) -> tuple[HoldView, Guardians]:
-        """One hold and all that concerns it now, frozen; and what its guardians are to it."""
+    def _view(self, hold: Hold, now: datetime) -> HoldView:
+        """One hold and all that concerns it now, frozen."""
         ledger, before = self._ledger, self._ledger.memory[hold.parent.identity]
         room = hold_room(ledger, hold)
         guardians = tuple(by_our_clock(before, pod) for pod in room.guardians)
-        told = told_apart(hold, guardians, now)
+        roles = told_apart(hold, guardians, now)
         unplaced = needs_place(hold, room.guardians, room.owners)
         view = HoldView(
             hold=hold,
@@ -127,59 +128,56 @@ class HoldController:
                 hold, partial(reclaim_view, ledger, hold, before.reclaims), ledger.policy
             ),
             memory=before,
+            roles=roles,
         )
-        memory = hold_decision.observed(view, told, ledger.policy, now)
+        memory = hold_decision.observed(view, ledger.policy, now)
         node = last_node(view, memory.node) if view.reclaim is None else hold.template.node
         limit, permit = limited(view, partial(limit_of, ledger, hold))
-        left = Inheritance(leaves_room(ledger, hold, now), *estate_for(ledger, hold, told.standing))
+        left = Inheritance(
+            leaves_room(ledger, hold, now), *estate_for(ledger, hold, roles.standing)
+        )
         homeless, memory = node in ledger.gone_nodes, remembering(memory, permit=permit)
         view = replace(view, memory=memory, node=node, inheritance=left, homeless=homeless)
-        if hold.is_over or (not told.due and hold_lifecycle.asks_no_room(view)):
-            beyond = overbooked_around(ledger, hold, told.standing)
-            return replace(view, obstacles=Obstacles(limit=limit), overbooked=beyond), told
-        on_node, pinned = node_view(ledger, node, now), _is_pinned(hold, told.standing, node)
+        if hold.is_over or (not roles.due and hold_lifecycle.asks_no_room(view)):
+            beyond = overbooked_around(ledger, hold, roles.standing)
+            return replace(view, obstacles=Obstacles(limit=limit), overbooked=beyond)
+        on_node, pinned = node_view(ledger, node, now), _is_pinned(hold, roles.standing, node)
         memory = remembering(memory, owed_since=on_node.owed_since.get(room.name))
         view = replace(
             view,
-            kept=kept_room(on_node, room, pinned, told.due, ledger.policy, now),
-            obstacles=self._obstacles(view, told, node, limit, memory, now),
+            kept=kept_room(on_node, room, pinned, roles.due, ledger.policy, now),
+            obstacles=self._obstacles(view, limit, memory, now),
             rest=rest(
-                hold, told.standing, partial(preempted_view, ledger, hold, memory.preempted_on)
+                hold, roles.standing, partial(preempted_view, ledger, hold, memory.preempted_on)
             ),
-            overbooked=overbooked_around(ledger, hold, told.standing),
+            overbooked=overbooked_around(ledger, hold, roles.standing),
             left=hold.tenure.left_over(hold, ledger.pods) if hold.tenure is not None else None,
             memory=memory,
         )
-        if told.due:
-            view = replace(view, renewal=_renewal_of(ledger, view, told))
-        return view, told
+        if roles.due:
+            view = replace(view, renewal=_renewal_of(ledger, view))
+        return view
 
     def _obstacles(
-        self,
-        view: HoldView,
-        told: Guardians,
-        node: str,
-        limit: str,
-        memory: HoldMemory,
-        now: datetime,
+        self, view: HoldView, limit: str, memory: HoldMemory, now: datetime
     ) -> Obstacles:
         """What keeps a hold from having a guardian, or from having it now."""
-        ledger, hold = self._ledger, view.hold
+        ledger, hold, roles = self._ledger, view.hold, view.roles
         first = ahead_of(ledger, hold, now)
         asks = not (wants_no_room(hold) or limit or has_room(view))
         pause = latest(ledger.agenda.not_before(hold_subject(hold.parent)), memory.lost_until)
         return Obstacles(
             trouble=memory.trouble or guardian_pace.refusal_of(ledger, hold),
             not_before=pause if pause is not None and now < pause else None,
-            node_limit="" if told.settled else creation_limits.held_up(ledger, hold),
+            node_limit="" if roles.settled else creation_limits.held_up(ledger, hold),
             limit=limit,
             refused=quotas.refusal(ledger, hold, now) if asks else None,
-            full=told.standing is None and creation_limits.full(ledger, hold),
+            full=roles.standing is None and creation_limits.full(ledger, hold),
             spent=self._is_spent(hold),
             first=str(first[0].key) if first is not None else "",
             first_until=first[1].until if first is not None else None,
             arrivals=frozenset(
-                pin for pin in {"", node, hold.template.node} if not may_make(ledger, pin)
+                pin for pin in {"", view.node, hold.template.node} if not may_make(ledger, pin)
             ),
         )
 
@@ -259,9 +257,9 @@ def _is_pinned(hold: Hold, guardian: Pod | None, node: str) -> bool:
     return keeps_rest(hold) and bool(node) and (hold.template.node == node or rests)
 
 
-def _renewal_of(ledger: Ledger, view: HoldView, told: Guardians) -> RenewalView | None:
+def _renewal_of(ledger: Ledger, view: HoldView) -> RenewalView | None:
     """Whose turn it is to renew a guardian that is due, and what stands in its way."""
-    hold, old, successor = view.hold, told.standing, told.successor
+    hold, old, successor = view.hold, view.roles.standing, view.roles.successor
     if old is None:
         return None
     slots = slots_of(ledger, hold.group)

@@ -19,7 +19,6 @@ from headroom.core.index_entries import guardian_to_place, pin_of
 from headroom.core.objects import Pod
 from headroom.core.plan import earliest
 from headroom.core.policy import Policy
-from headroom.core.renewal import Guardians, told_apart
 from headroom.core.resources import EMPTY
 from headroom.core.statuses import ENDED
 from headroom.core.subjects import Awaited, Change, node_changed
@@ -29,23 +28,23 @@ OVERBOOKED_FOR = timedelta(seconds=2)  # A kubelet rejects most pods that are to
 LONGEST_WAIT = timedelta(seconds=30)  # of the guardian of an expired slot, for an heir
 
 
-def observed(view: HoldView, told: Guardians, policy: Policy, now: datetime) -> HoldMemory:
+def observed(view: HoldView, policy: Policy, now: datetime) -> HoldMemory:
     """What to remember of a hold's guardians: trouble is over or begins, pauses end.
 
     `view` needs the hold, its pods, whom it waits for and its memory so far.
     """
-    memory, standing = view.memory, told.standing
+    memory, standing, due = view.memory, view.roles.standing, view.roles.due
     if standing is None and not view.promised:
         memory = guardian_missing(memory, view.guardians, policy.guardian_retry, now)
     bound = standing is not None and bool(standing.node)
-    mended = standing is not None and not told.due  # Also one whose creation was never answered.
+    mended = standing is not None and not due  # Also one whose creation was never answered.
     reclaims = view.reclaim is not None
     return remembering(
         memory,
         trouble="" if mended else memory.trouble,
         gave_way=0 if bound else memory.gave_way,
         gave_way_until=None if bound else memory.gave_way_until,
-        renewing=memory.renewing and told.due,
+        renewing=memory.renewing and due,
         preempted_on=_ended_on(view, memory, standing, now),
         reclaims=reclaims,
         node=_node_now(view, memory),
@@ -158,7 +157,7 @@ def _turn_to_renew(view: HoldView, now: datetime, policy: Policy) -> _Turn:
     renewing = not turn.stuck and (renewing or bool(group))
     if not turn.unsettled:
         return _Turn(turn, renewing)
-    old = told_apart(view.hold, view.guardians, now).standing
+    old = view.roles.standing
     at_rest = node_changed(old.node if old is not None else view.node)
     return _Turn(replace(turn, waits=True), renewing, (at_rest,), now + policy.first_look)
 

@@ -13,6 +13,7 @@ from headroom.core.node.kept_room import NOTHING_KEPT, KeptRoom
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence
 from headroom.core.quotas.refusals import QuotaRefusal
+from headroom.core.renewal import NO_GUARDIANS, Guardians
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.subjects import Awaited
 
@@ -100,6 +101,7 @@ class HoldView:
     overbooked: Resources = EMPTY  # what pods on its node ask for beyond what there is
     left: Pod | None = None  # another controller's guardian of the same object
     memory: HoldMemory = NOTHING
+    roles: Guardians = NO_GUARDIANS  # what each of the guardians is to it
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,6 @@ from headroom.core.names import ROLE_LABEL
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, Work, earliest
 from headroom.core.policy import Policy
-from headroom.core.renewal import told_apart
 from headroom.core.statuses import Facts, status_of
 from headroom.core.subjects import hold_subject
 from headroom.dialects.korder.rules.ticket_times import chronicle_of, cleanup_at, ends_at, has_left
@@ -76,8 +75,7 @@ class TicketTenure:
     def _with_clock(self, view: HoldView, decided: HoldDecision, now: datetime) -> HoldDecision:
         """What was decided, its moments noted; an object whose time is long over goes."""
         hold = view.hold
-        guardian = told_apart(hold, view.guardians, now).standing
-        chronicle = chronicle_of(hold, guardian, decided.status.phase, now)
+        chronicle = chronicle_of(hold, view.roles.standing, decided.status.phase, now)
         status = replace(decided.status, chronicle=chronicle)
         gone_at = cleanup_at(replace(hold, status=status), self.cleanup)
         if (
