@@ -21,6 +21,14 @@ from headroom.core.resources import Resources
 
 
 @dataclass(frozen=True, slots=True)
+class OnPod:
+    """A write to one pod, which is done only if it is still the one we mean."""
+
+    key: Key
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
 class CreateGuardian:
     """Make the pod that keeps a hold's room.
 
@@ -65,18 +73,16 @@ class CreateFence:
 
 
 @dataclass(frozen=True, slots=True)
-class MoveLatch:
+class MoveLatch(OnPod):
     """Put a latch that has done its work to new use: another node, other claims, in one write."""
 
-    key: Key
-    uid: str
     parent: Parent
     node: str
     claims: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Nominate:
+class Nominate(OnPod):
     """Set a pod's nominated node and, with `claimed`, write the claim in the same request.
 
     The claim is two annotations, the parent's name (`CLAIMED_ANNOTATION`) and its uid, and the
@@ -85,105 +91,85 @@ class Nominate:
     An empty `uid` (a latch just created) is not checked.
     """
 
-    key: Key
-    uid: str
     node: str
     claimed: Parent | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class DeletePod:
-    """Delete at once (grace 0), if it is still the pod we mean.
+class DeletePod(OnPod):
+    """Delete at once (grace 0).
 
     With `version` only as long as nothing of it has changed: a guardian that waits may have been
     given a node in this very moment, and then it stays.
     """
 
-    key: Key
-    uid: str
     version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class MarkPreempted:
+class MarkPreempted(OnPod):
     """Say on a pod (condition DisruptionTarget) that it has to give way, as kube-scheduler does."""
 
-    key: Key
-    uid: str
     message: str
     at: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class EndPod:
-    """Delete a pod that is not ours with the grace that it has, if it is still the one we mean."""
+class EndPod(OnPod):
+    """Delete a pod that is not ours with the grace that it has."""
 
-    key: Key
-    uid: str
     at: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Ungate:
+class Ungate(OnPod):
     """Remove one scheduling gate by its place, tested by name; other gates are not ours."""
 
-    key: Key
-    uid: str
     gate: str
     index: int
 
 
 @dataclass(frozen=True, slots=True)
-class LabelPod:
+class LabelPod(OnPod):
     """Give a pod one label, or take it away (None); the others are left alone."""
 
-    key: Key
-    uid: str
     label: str
     value: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Bind:
+class Bind(OnPod):
     """Put a pod on a node; the claim, if any, is recorded in the same request."""
 
-    key: Key
-    uid: str
     node: str
     claimed: Parent | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimInPlace:
+class ClaimInPlace(OnPod):
     """Write a claim on a pod that runs already and grows into a hold on its node.
 
     `beside` is what the pod has without the hold.
     """
 
-    key: Key
-    uid: str
     claimed: Parent
     beside: Resources
 
 
 @dataclass(frozen=True, slots=True)
-class Disclaim:
+class Disclaim(OnPod):
     """Take the claim (and nomination, if `nominated`) off a pod that did not get the room."""
 
-    key: Key
-    uid: str
     nominated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class MarkUnschedulable:
+class MarkUnschedulable(OnPod):
     """Say on the pod (condition PodScheduled=False) why we cannot place it.
 
     Autoscalers act on the reason Unschedulable; SchedulerError is for what no node could mend.
     """
 
-    key: Key
-    uid: str
     message: str
     at: datetime
     reason: str = "Unschedulable"
