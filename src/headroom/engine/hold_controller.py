@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from headroom.core import hold_lifecycle
-from headroom.core.allocation import is_short, keeps_rest
+from headroom.core.allocation import keeps_rest
 from headroom.core.claims import expiry
 from headroom.core.derived_names import forget_names
 from headroom.core.eviction.preallocation import needs_place
@@ -141,11 +141,11 @@ class HoldController:
         if hold.is_over or (not roles.due and hold_lifecycle.asks_no_room(view)):
             beyond = overbooked_around(ledger, hold, roles.standing)
             return replace(view, obstacles=Obstacles(limit=limit), overbooked=beyond)
-        on_node, pinned = node_view(ledger, node, now), _is_pinned(hold, roles.standing, node)
+        on_node = node_view(ledger, node, now)
         memory = remembering(memory, owed_since=on_node.owed_since.get(room.name))
         view = replace(
             view,
-            kept=kept_room(on_node, room, pinned, roles.due, ledger.policy, now),
+            kept=kept_room(on_node, room, roles, ledger.policy, now),
             obstacles=self._obstacles(view, limit, memory, now),
             rest=rest(
                 hold, roles.standing, partial(preempted_view, ledger, hold, memory.preempted_on)
@@ -249,12 +249,6 @@ class HoldController:
             ledger.shelve(hold, left_beside(ledger, hold))
         else:
             ledger.shelve(hold, guardian.requests)
-
-
-def _is_pinned(hold: Hold, guardian: Pod | None, node: str) -> bool:
-    """Whether a slot is bound to a node, or has a rest standing there."""
-    rests = guardian is not None and is_short(hold, guardian)
-    return keeps_rest(hold) and bool(node) and (hold.template.node == node or rests)
 
 
 def _renewal_of(ledger: Ledger, view: HoldView) -> RenewalView | None:

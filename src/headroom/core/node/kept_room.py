@@ -12,15 +12,17 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from functools import reduce
 
-from headroom.core.allocation import keeps_rest, to_keep
+from headroom.core.allocation import is_short, keeps_rest, to_keep
 from headroom.core.fast_dataclass import dataclass, replace
 from headroom.core.fences import returns
+from headroom.core.holds import Hold
 from headroom.core.latches import claims_on, users_on
 from headroom.core.node.view import HoldRoom, NodeView
 from headroom.core.objects import ANYWHERE, Pod
 from headroom.core.plan import earliest
 from headroom.core.policy import Policy
 from headroom.core.quotas.charges import is_charge
+from headroom.core.renewal import Guardians
 from headroom.core.resources import EMPTY, TOO_MANY_PODS, Resources
 
 LONGEST_OWED = timedelta(seconds=30)
@@ -59,33 +61,41 @@ NOTHING_KEPT = KeptRoom()
 
 
 def kept_room(
-    view: NodeView, room: HoldRoom, pinned: bool, renewing: bool, policy: Policy, now: datetime
+    view: NodeView, room: HoldRoom, roles: Guardians, policy: Policy, now: datetime
 ) -> KeptRoom:
-    """See `KeptRoom`. A slot may be `pinned` to the node, a guardian may be `renewing` there."""
+    """See `KeptRoom`; `roles` says what the guardians of the room are to their hold."""
+    pinned = _is_pinned(room.hold, roles.standing, view.name)
     lasting = pinned or is_crowded(view, room)
-    fenced = None if renewing else fenced_from(view, room, policy.free_room_wait)
+    fenced = None if roles.due else fenced_from(view, room, policy.free_room_wait)
+    latches = _latches_on(view, room)
+    firm = [latch for latch in latches if _is_firm(room, latch, now)]
     twice = view.handing_over or bool(view.unsettled - room.latch_keys)  # will soon count once
     passing = (fenced is not None or lasting) and twice
-    in_use = bool(room.slot_users or room.owners)
+    taken = taken_over(view, room, firm) if room.slot_users or room.owners else EMPTY
+    kept = _kept_by(room, firm) if latches else None
     return KeptRoom(
-        latched=latched(view, room, fenced, now),
-        taken_over=taken_over(view, room, now) if in_use else EMPTY,
+        latched=all_of(room) if fenced is not None and now >= fenced else kept,
+        taken_over=taken,
         fenced=fenced is not None,
         passing=passing,
         whole=not room.slot_users or _fits(view, room, room.hold.template.pod.requests, now),
         pinned=pinned,
         claimed=lasting and any(not claims_on(latch) for latch in room.latches),
         placeless=lasting and not pinned,
-        grows=could_hold_all(view, room, fenced is not None, now),
-        young=any(
-            claims_on(latch) and not _is_firm(room, latch, now) for latch in _latches_on(view, room)
-        ),
+        grows=could_hold_all(view, room, fenced is not None, taken, now),
+        young=any(claims_on(latch) for latch in latches if latch not in firm),
         wake_at=earliest(
             fenced if fenced is not None and now < fenced else None,
-            firm_later(view, room, now),
+            firm_later(room, latches, now),
             now + policy.first_look if passing else None,
         ),
     )
+
+
+def _is_pinned(hold: Hold, guardian: Pod | None, node: str) -> bool:
+    """Whether a slot is bound to a node, or has a rest standing there."""
+    rests = guardian is not None and is_short(hold, guardian)
+    return keeps_rest(hold) and bool(node) and (hold.template.node == node or rests)
 
 
 def is_whole(room: HoldRoom, node: str) -> bool:
@@ -144,36 +154,27 @@ def fenced_from(view: NodeView, room: HoldRoom, wait: timedelta) -> datetime | N
     return None
 
 
-def latched(
-    view: NodeView, room: HoldRoom, fenced: datetime | None, now: datetime
-) -> Resources | None:
-    """What a latch keeps for a hold on its node; None without a latch. A fence makes it needless.
-
-    A latch that is being moved keeps nothing. One that took the room over from a guardian keeps it
-    at once; any other must have been nominated for a while before it keeps free room.
-    """
-    if fenced is not None and now >= fenced:
-        sizes = [pod.requests for pod in room.guardians]
-        return reduce(Resources.largest, sizes, room.hold.template.pod.requests)
-    latches = _latches_on(view, room)
-    return _kept_by(room, latches, now) if latches else None
+def all_of(room: HoldRoom) -> Resources:
+    """All that a hold may have: a fence keeps it as a latch would."""
+    sizes = [pod.requests for pod in room.guardians]
+    return reduce(Resources.largest, sizes, room.hold.template.pod.requests)
 
 
-def taken_over(view: NodeView, room: HoldRoom, now: datetime) -> Resources:
+def taken_over(view: NodeView, room: HoldRoom, firm: list[Pod]) -> Resources:
     """What latches of handovers keep: a guardian had it, so there is room for it.
 
     The claim of a slot in use is as large as the slot, whatever room its node has. A guardian needs
     a place for a pod as well, and its owner may have got the one that it had.
     """
-    latches = [latch for latch in _latches_on(view, room) if claims_on(latch)]
-    return _kept_by(room, latches, now) if latches and view.places >= 1 else EMPTY
+    served = [latch for latch in firm if claims_on(latch)]
+    return _kept_by(room, served) if served and view.places >= 1 else EMPTY
 
 
-def firm_later(view: NodeView, room: HoldRoom, now: datetime) -> datetime | None:
+def firm_later(room: HoldRoom, latches: list[Pod], now: datetime) -> datetime | None:
     """When the next latch of a hold will keep free room that it does not keep now."""
     to_come = (
         room.firm_from.get(latch.key)
-        for latch in _latches_on(view, room)
+        for latch in latches
         if latch.nominated and latch.key not in (*room.moving, *room.took_over)
     )
     return earliest(*(moment for moment in to_come if moment is not None and moment > now))
@@ -184,21 +185,28 @@ def _latches_on(view: NodeView, room: HoldRoom) -> list[Pod]:
     return [latch for latch in room.latches if latch.nominated in here] if view.known else []
 
 
-def _kept_by(room: HoldRoom, latches: list[Pod], now: datetime) -> Resources:
-    firm = [latch for latch in latches if _is_firm(room, latch, now)]
+def _kept_by(room: HoldRoom, firm: list[Pod]) -> Resources:
+    """What these latches keep that we have not given to owners yet."""
     lines = dict.fromkeys(line for latch in firm for line in claims_on(latch))
     given = (room.bound_by_us.get(line, EMPTY) for line in lines)
     return sum((latch.requests for latch in firm), EMPTY).minus(sum(given, EMPTY))
 
 
 def _is_firm(room: HoldRoom, latch: Pod, now: datetime) -> bool:
+    """Whether a latch keeps room now.
+
+    One that is being moved keeps nothing. One that took the room over from a guardian keeps it at
+    once; any other must have been nominated for a while before it keeps free room.
+    """
     if not latch.nominated or latch.key in room.moving:
         return False
     firm = room.firm_from.get(latch.key)
     return latch.key in room.took_over or (firm is not None and now >= firm)
 
 
-def could_hold_all(view: NodeView, room: HoldRoom, fenced: bool, now: datetime) -> bool:
+def could_hold_all(
+    view: NodeView, room: HoldRoom, fenced: bool, taken: Resources, now: datetime
+) -> bool:
     """Whether what owners do not use of a hold would fit on its node."""
     if room.hold.terminal:
         return True
@@ -206,15 +214,15 @@ def could_hold_all(view: NodeView, room: HoldRoom, fenced: bool, now: datetime) 
     if not users and not room.guardians and not fenced and not room.latches:
         return True
     size = to_keep(room.hold, users)
-    return _fits(view, room, size, now) or bool(users and size and _took(view, room, size, now))
+    return _fits(view, room, size, now) or bool(users and size and _took(view, room, size, taken))
 
 
-def _took(view: NodeView, room: HoldRoom, size: Resources, now: datetime) -> bool:
+def _took(view: NodeView, room: HoldRoom, size: Resources, taken: Resources) -> bool:
     """Whether the latch of a handover has the room, although others count twice there.
 
     Only if no bound pod has got it by now.
     """
-    if not size.fits_in(taken_over(view, room, now)):
+    if not size.fits_in(taken):
         return False
     nominated = frozenset(pod.key for pod in view.nominated)
     return view.unfit(_of_size(room, size), nominated) is None
