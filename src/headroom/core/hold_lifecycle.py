@@ -36,7 +36,7 @@ from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work, earliest
 from headroom.core.policy import Policy
 from headroom.core.quotas.charges import charged, charges, is_charge
-from headroom.core.renewal import Guardians, outdated_at, successor_name
+from headroom.core.renewal import outdated_at, successor_name
 from headroom.core.resources import EMPTY, Resources
 from headroom.core.statuses import Facts, status_of
 from headroom.core.subjects import hold_subject
@@ -93,32 +93,24 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
     hold = view.hold
     users = tuple(pod for pod in seated if not pod.finished)
     guardians, guardian = view.roles, view.roles.standing
-    used, size = told_use(hold, users), size_kept(view, guardian)
+    used, size = told_use(hold, users), size_kept(view)
     node = view.node if users or view.kept.fenced or view.lodgers else ""
     if guardian is not None and guardian.node:
         node = guardian.node
-    facts = told_of(view, guardians, standing_facts(view, guardian, size, node, used))
+    facts = told_of(view, standing_facts(view, size, node, used))
     status = status_of(facts, now, owner_uses(users))
-    if guardians.needless:
-        return HoldDecision(status, drop(view, guardians.needless))
-    if guardian is not None and not guardian.node and _must_not_wait(view, guardian):
-        return HoldDecision(status, drop(view, (guardian,)))
+    to_go = _to_go(view)
+    if to_go:
+        return HoldDecision(status, drop(view, to_go))
     if view.kept.placeless and not hold.paused:
-        sequence = without_place(view, guardian, size, users, policy)
-        return HoldDecision(status, sequence, view.obstacles.not_before)
-    if view.kept.pinned and view.lodgers and _seeks(guardian):
-        # One that waits keeps nothing from others; a claim does.
-        return HoldDecision(status, drop(view, (guardian,)))
-    behind = tuple(
-        pod for pod in (guardian, guardians.successor) if view.obstacles.first and _seeks(pod)
-    )
-    if behind:
-        return HoldDecision(status, drop(view, behind))
-    early = _early_latch(view, users, guardian, node)
+        return HoldDecision(
+            status, without_place(view, size, users, policy), view.obstacles.not_before
+        )
+    early = _early_latch(view, users, node)
     if early:
         return HoldDecision(status, grow(hold, node, early, policy.namespace, view.lodgers))
     if view.reclaim is not None and not view.obstacles.refused and not view.obstacles.held_up:
-        return _reclaiming(view, guardian, size, now, policy)
+        return _reclaiming(view, size, now, policy)
     if hold.pre_allocation and not users and not node and not view.obstacles.held_up:
         waiting = _awaiting(view, size, now, policy)
         if waiting is not None:
@@ -128,7 +120,7 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
     if guardian is None:
         return _make(view, status, size, policy)
     if guardians.due and size:
-        return HoldDecision(status, _renewed(view, guardians, size, policy))
+        return HoldDecision(status, _renewed(view, size, policy))
     if guardian.node and size != guardian.requests.only(hold.template.pod.requests):
         if not size:
             return HoldDecision(status, drop(view, (guardian,)))
@@ -140,9 +132,24 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
     return HoldDecision(status, None, outdated_at(hold, guardian, now))
 
 
-def size_kept(view: HoldView, guardian: Pod | None) -> Resources:
+def _to_go(view: HoldView) -> tuple[Pod, ...]:
+    """Guardians that go before anything else: needless ones, and some that wait for room."""
+    guardian, successor = view.roles.standing, view.roles.successor
+    if view.roles.needless:
+        return view.roles.needless
+    if guardian is not None and not guardian.node and _must_not_wait(view, guardian):
+        return (guardian,)
+    if view.kept.placeless and not view.hold.paused:
+        return ()
+    if view.kept.pinned and view.lodgers and _seeks(guardian):
+        return (guardian,)  # One that waits keeps nothing from others; a claim does.
+    return tuple(pod for pod in (guardian, successor) if view.obstacles.first and _seeks(pod))
+
+
+def size_kept(view: HoldView) -> Resources:
     """How much a hold is to keep: what its owners leave, or all of a slot that can be whole."""
-    if view.lodgers and not view.kept.whole and (guardian is not None or view.kept.pinned):
+    stands = view.roles.standing is not None or view.kept.pinned
+    if view.lodgers and not view.kept.whole and stands:
         return to_keep(view.hold, view.lodgers)
     seated = (pod for pod in view.claimants if _seated(pod, view.node))
     return to_keep(view.hold, (pod for pod in seated if not pod.finished))
@@ -159,14 +166,13 @@ def _made_elsewhere(view: HoldView, status: HoldStatus, rest: Pod) -> HoldDecisi
     return HoldDecision(status, Sequence(Work.HOLD, (hold_subject(hold.parent),), ((create,),)))
 
 
-def _early_latch(
-    view: HoldView, users: tuple[Pod, ...], guardian: Pod | None, node: str
-) -> Resources:
+def _early_latch(view: HoldView, users: tuple[Pod, ...], node: str) -> Resources:
     """How large a latch should stand before owners that are leaving have left; nothing if none.
 
     Once they are gone their room is anybody's; with a latch beside them it stays the hold's. A slot
     that is bound to its node has one for as long as owners use it: they may end without a warning.
     """
+    guardian = view.roles.standing
     if view.kept.pinned and view.lodgers and not view.kept.claimed and not view.kept.passing:
         kept = guardian.requests if guardian is not None and guardian.node else EMPTY
         wanted = view.hold.template.pod.requests.largest(kept)
@@ -210,11 +216,9 @@ def _awaiting(
     return _waiting(view, status, found.node, size, not found.pods, policy)
 
 
-def _reclaiming(
-    view: HoldView, guardian: Pod | None, size: Resources, now: datetime, policy: Policy
-) -> HoldDecision:
+def _reclaiming(view: HoldView, size: Resources, now: datetime, policy: Policy) -> HoldDecision:
     """Stand a latch where others have a slot's room, have them give way, and hold it again."""
-    hold, found = view.hold, view.reclaim or Reclaim()
+    hold, guardian, found = view.hold, view.roles.standing, view.reclaim or Reclaim()
     bound = guardian is not None and bool(guardian.node)
     phase, reason = ("Available", "PartiallyHeld") if bound else ("Pending", "Unschedulable")
     facts = Facts(hold, phase, reason, found.message, view.node, degraded=True)
@@ -260,20 +264,15 @@ def _must_not_wait(view: HoldView, guardian: Pod) -> bool:
     return bool(guardian.unschedulable_message and view.obstacles.held_up)
 
 
-def _renewed(
-    view: HoldView, guardians: Guardians, size: Resources, policy: Policy
-) -> Sequence | None:
+def _renewed(view: HoldView, size: Resources, policy: Policy) -> Sequence | None:
     """Make the successor beside the old guardian or, where only one may be there, in its place.
 
     One that fits nowhere is made all the same: it says so, and an autoscaler may find it room.
     Where no node may come for it, the old one stays; where only one may be there, it goes first.
     """
-    old, successor = guardians.standing, guardians.successor
-    turn, latched, held_up = (
-        view.renewal or RenewalView(),
-        view.kept.latched,
-        view.obstacles.held_up,
-    )
+    old, successor = view.roles.standing, view.roles.successor
+    turn, latched = view.renewal or RenewalView(), view.kept.latched
+    held_up = view.obstacles.held_up
     if old is None or turn.waits or view.hold.paused:
         return None
     alone = turn.in_place and (turn.crowded or bool(held_up) or not turn.beside)

@@ -275,7 +275,7 @@ def _renewal_of(ledger: Ledger, view: HoldView) -> RenewalView | None:
 def _fits_in_place(ledger: Ledger, view: HoldView, old: Pod) -> bool:
     """Whether a hold's guardian of the size to keep would find room where the old one stands."""
     ours = frozenset({old.key} | {latch.key for latch in view.latches})
-    wanted = replace(view.hold.template.pod, requests=hold_lifecycle.size_kept(view, old))
+    wanted = replace(view.hold.template.pod, requests=hold_lifecycle.size_kept(view))
     return unfit(ledger, wanted, old.node, ours) is None
 
 

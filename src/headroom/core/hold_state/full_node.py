@@ -22,10 +22,10 @@ from headroom.core.resources import Resources
 
 
 def without_place(
-    view: HoldView, guardian: Pod | None, size: Resources, users: tuple[Pod, ...], policy: Policy
+    view: HoldView, size: Resources, users: tuple[Pod, ...], policy: Policy
 ) -> Sequence | None:
-    """What such a hold needs next; `guardian` is the one without a node that there may be."""
-    hold, node, kept = view.hold, view.node, view.kept
+    """What such a hold needs next; its guardian has no node."""
+    hold, node, kept, guardian = view.hold, view.node, view.kept, view.roles.standing
     if kept.latched is not None and kept.grows and size and size.fits_in(kept.latched):
         return put_back(hold, node, size, guardian)
     if guardian is not None and not (users and charges(guardian, size)):

@@ -9,16 +9,12 @@ from headroom.core.amounts import format_resources
 from headroom.core.hold_state.allocate_policy_groups import conflict_told
 from headroom.core.hold_state.view import HoldView
 from headroom.core.holds import Hold
-from headroom.core.objects import Pod
-from headroom.core.renewal import Guardians
 from headroom.core.resources import Resources
 from headroom.core.statuses import Facts
 
 
-def standing_facts(
-    view: HoldView, guardian: Pod | None, size: Resources, node: str, used: Resources
-) -> Facts:
-    hold, kept, obstacles = view.hold, view.kept, view.obstacles
+def standing_facts(view: HoldView, size: Resources, node: str, used: Resources) -> Facts:
+    hold, kept, obstacles, guardian = view.hold, view.kept, view.obstacles, view.roles.standing
     if guardian is None and kept.pinned and view.lodgers and not kept.whole:
         why = "its owner uses all of it; it is held again when that one ends"
         return Facts(hold, "Pending", "InUse", why, node, used)
@@ -70,15 +66,15 @@ def standing_facts(
     return Facts(hold, "Available", "Available", "", node, used)
 
 
-def told_of(view: HoldView, guardians: Guardians, facts: Facts) -> Facts:
+def told_of(view: HoldView, facts: Facts) -> Facts:
     """How a hold stands, with why the guardian that is to take its place does not come."""
-    old, successor, obstacles = guardians.standing, guardians.successor, view.obstacles
+    old, successor, obstacles = view.roles.standing, view.roles.successor, view.obstacles
     why = successor.unschedulable_message if successor is not None else ""
     if obstacles.held_up and view.renewal is not None and not view.renewal.in_place:
         why = obstacles.held_up
     if old is not None and old.node and successor is None:
         # Slots of one headroom share their trouble; one that stands as it should has none.
-        due = guardians.due or is_short(view.hold, old)
+        due = view.roles.due or is_short(view.hold, old)
         why = why or (obstacles.trouble if due else "")
     if not why:
         return facts
