@@ -321,8 +321,8 @@ def _resized(
 
 
 def _make(view: HoldView, status: HoldStatus, size: Resources, policy: Policy) -> HoldDecision:
-    hold, node, kept, obstacles = view.hold, view.node, view.kept, view.obstacles
-    latched, estate, early = kept.latched, view.inheritance.estate, obstacles.not_before
+    """Have a guardian again: now, after a pause, or not as long as something forbids it."""
+    hold, obstacles, early = view.hold, view.obstacles, view.obstacles.not_before
     ending = tuple(pod for pod in view.guardians if pod.deleted is not None)
     if view.rest and not hold.paused and early is None and len(ending) == len(view.guardians):
         return HoldDecision(status, keep_rest(view, size, policy.namespace))
@@ -333,36 +333,43 @@ def _make(view: HoldView, status: HoldStatus, size: Resources, policy: Policy) -
         return HoldDecision(status)
     if early is not None:
         return HoldDecision(status, None, early)
+    return HoldDecision(status, _made(view, size, bool(status.owners), policy))
+
+
+def _made(view: HoldView, size: Resources, in_use: bool, policy: Policy) -> Sequence | None:
+    """Where the next guardian comes from: a latch, an expired slot, or free room; None: not yet."""
+    hold, node, kept, latched = view.hold, view.node, view.kept, view.kept.latched
     part = to_keep(hold, view.lodgers) if view.lodgers else EMPTY
     fits = kept.grows and (kept.whole or size.fits_in(part))  # A latch may keep more than is free.
     if node and latched is not None and fits and size.fits_in(latched):
-        return HoldDecision(status, put_back(hold, node, size))
+        return put_back(hold, node, size)
     if part and node and latched is not None:  # What its owner left of a slot.
         sure = latched if kept.grows else kept.taken_over
         part = part if part.fits_in(sure) else _common(part, kept.taken_over)
-        return HoldDecision(status, put_back(hold, node, part) if part else None)
+        return put_back(hold, node, part) if part else None
     rest = _common(size, kept.taken_over)
-    if rest and status.owners and node and not kept.grows:  # It has grown meanwhile.
-        return HoldDecision(status, put_back(hold, node, rest))
+    if rest and in_use and node and not kept.grows:  # It has grown meanwhile.
+        return put_back(hold, node, rest)
     if kept.pinned and view.lodgers and not kept.whole:
-        return HoldDecision(status)
+        return None
     small = latched is not None and not size.fits_in(latched)
     if kept.young or (kept.pinned and kept.claimed and (kept.passing or small)):
-        return HoldDecision(status)  # A latch keeps its room, and will be trusted in a moment.
+        return None  # A latch keeps its room, and will be trusted in a moment.
+    estate = view.inheritance.estate
     if estate is not None and latched is None and size.fits_in(estate.requests):
-        return HoldDecision(status, shrink(hold, estate, size, policy.namespace))
+        return shrink(hold, estate, size, policy.namespace)
     if view.inheritance.nodes:
-        return HoldDecision(status)
-    if kept.fenced and (kept.passing if not kept.grows else not status.owners):
-        return HoldDecision(status)  # Nobody else can have it; in a moment it can be put back.
-    if status.owners and node and kept.grows and not obstacles.trouble:
+        return None
+    if kept.fenced and (kept.passing if not kept.grows else not in_use):
+        return None  # Nobody else can have it; in a moment it can be put back.
+    if in_use and node and kept.grows and not view.obstacles.trouble:
         if latched is None:
-            return HoldDecision(status, grow(hold, node, size, policy.namespace))
+            return grow(hold, node, size, policy.namespace)
         part = _common(size, latched)  # The rest when this latch is gone.
-        return HoldDecision(status, put_back(hold, node, part) if part else None)
-    pin = node if status.owners else hold.template.node
+        return put_back(hold, node, part) if part else None
+    pin = node if in_use else hold.template.node
     create = CreateGuardian(guardian_name(hold), hold, size, node=pin)
-    return HoldDecision(status, Sequence(Work.HOLD, (hold_subject(hold.parent),), ((create,),)))
+    return Sequence(Work.HOLD, (hold_subject(hold.parent),), ((create,),))
 
 
 def _common(one: Resources, other: Resources) -> Resources:
