@@ -81,11 +81,11 @@ class HoldController:
         ledger = self._ledger
         seen = self._publisher.give_up_unseen(hold, now)
         view = self._view(seen, now)
+        decision = hold_decision.decide(view, now, ledger.policy)
+        self._apply(seen, decision)
         if not view.roles.settled:
             waiting = view.roles.successor or view.roles.standing
             creation_limits.wait_for_limits(ledger, view, waiting)
-        decision = hold_decision.decide(view, now, ledger.policy)
-        self._apply(seen, decision)
         self._charge(view)
         yield from self._publish(view, decision.status, now)
         hold = ledger.holds[hold.parent.identity]
