@@ -49,7 +49,7 @@ from headroom.core.objects import (
 )
 from headroom.core.plan import Sequence, Work
 from headroom.core.resources import EMPTY, Resources
-from headroom.core.subjects import Subject, fence_subject, pod_subject
+from headroom.core.subjects import fence_subject, pod_subject
 
 HOSTNAME = "kubernetes.io/hostname"
 FENCING = Placement(
@@ -213,7 +213,7 @@ def put_up(hold: Hold, node: str, latch: Key | None = None) -> Sequence:
     """
     key = Key(hold.guardian_namespace, dns_label("fence", node, hold.parent.uid, hold.slot))
     under = (pod_subject(latch),) if latch is not None else ()
-    return _sequence(Work.FENCE, node, CreateFence(key, hold, node), under)
+    return Sequence(Work.FENCE, (fence_subject(node), *under), ((CreateFence(key, hold, node),),))
 
 
 def place_latch(node: str, namespace: str) -> Key:
@@ -238,13 +238,8 @@ def stands_for_fence(latch: Pod) -> bool:
 
 
 def take_down(fence: Pod) -> Sequence:
-    return _sequence(Work.UNFENCE, fence.node, DeletePod(fence.key, fence.uid))
-
-
-def _sequence(
-    work: Work, node: str, action: CreateFence | DeletePod, also: tuple[Subject, ...] = ()
-) -> Sequence:
-    return Sequence(work, (fence_subject(node), *also), ((action,),))
+    delete = DeletePod(fence.key, fence.uid)
+    return Sequence(Work.UNFENCE, (fence_subject(fence.node),), ((delete,),))
 
 
 def is_fence(pod: Pod) -> bool:

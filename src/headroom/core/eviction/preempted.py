@@ -48,7 +48,7 @@ def was_preempted(guardian: Pod, gone: bool, nominated: Iterable[Pod]) -> bool:
 
 
 def rest(hold: Hold, standing: Pod | None, freeze: Callable[[], PreemptedView | None]) -> Resources:
-    """What is left of a hold where somebody else ended its guardian; None if the node is gone.
+    """What is left of a hold whose guardian somebody else ended; nothing if the node is gone.
 
     Nothing is asked of one that has a guardian again, or that pods may take the room of.
     """

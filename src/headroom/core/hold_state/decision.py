@@ -89,8 +89,9 @@ def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
     over_since = (before.over_since or now) if view.inheritance.leaves_room else None
     sure_at = _to_come(overbooked_since, OVERBOOKED_FOR, now)
     heir_until = _to_come(over_since, LONGEST_WAIT, now)
-    since = {"overbooked_since": overbooked_since, "over_since": over_since}
-    memory = remembering(before, **since, renewing=turn.renewing)
+    memory = remembering(
+        before, overbooked_since=overbooked_since, over_since=over_since, renewing=turn.renewing
+    )
     if memory is not before or turn.renewal is not None or view.overbooked or over_since:
         view = replace(
             view,
@@ -107,9 +108,8 @@ def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
     wake_at = earliest(decision.wake_at, *again, heir_until)
     waits = (*turn.waits, *_changes_awaited(view))
     lasting = tuple(each for each in waits if each.change is not Change.NODE)
-    memory = remembering(memory, waits=lasting)
-    if decision.status.phase in ENDED:  # It counts against limits no more: see `limited`.
-        memory = remembering(memory, permit=None)
+    over = decision.status.phase in ENDED  # It counts against limits no more: see `limited`.
+    memory = remembering(memory, waits=lasting, permit=None if over else memory.permit)
     decision = replace(decision, wake_at=wake_at, waits=waits, memory=memory)
     return _in_turn(view, decision, now)
 
