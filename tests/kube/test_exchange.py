@@ -80,7 +80,7 @@ def test_an_answer_is_read_whatever_its_form(answer: bytes) -> None:
     run(main())
 
 
-@pytest.mark.parametrize("answer", [HALF, b"", EARLY_HINTS, OK[:20]])
+@pytest.mark.parametrize("answer", [HALF, b"", EARLY_HINTS, OK[:20], UNTIL_END[:-1]])
 def test_a_connection_with_half_an_answer_is_not_used_again(answer: bytes) -> None:
     async def main() -> None:
         async with RawServer().serving(answer, OK) as api, api.client() as client:
@@ -88,6 +88,19 @@ def test_a_connection_with_half_an_answer_is_not_used_again(answer: bytes) -> No
                 await post(client)
             assert (await post(client)).body == b"OK"
             assert api.connections == 2
+
+    run(main())
+
+
+def test_each_request_has_its_own_time_and_the_answered_ones_are_forgotten() -> None:
+    async def main() -> None:
+        async with RawServer().serving(OK, b"", OK, b"", OK) as api, api.client() as client:
+            for _ in range(2):
+                assert (await post(client)).body == b"OK"
+                with pytest.raises(Uncertain, match="no answer in time"):
+                    await post(client)
+            assert (await post(client)).body == b"OK"
+            assert api.connections == 3
 
     run(main())
 

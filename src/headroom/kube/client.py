@@ -150,16 +150,13 @@ class Client:
         """One attempt; after a 401 it is repeated once with fresh credentials."""
         async with self._slots:
             used = await self._passport.current()
-            answer = await self._once(method, path, body, content_type)
+            answer = await self._session.send(method, path, body, content_type)
+            self.requests[method, answer.status] += 1
             if answer.status == 401:
                 await self._passport.renew(used)
-                answer = await self._once(method, path, body, content_type)
+                answer = await self._session.send(method, path, body, content_type)
+                self.requests[method, answer.status] += 1
                 self._check_known(answer)
-        return answer
-
-    async def _once(self, method: str, path: str, body: bytes | None, content_type: str) -> Answer:
-        answer = await self._session.send(method, path, body, content_type)
-        self.requests[method, answer.status] += 1
         return answer
 
     def _check_known(self, answer: Answer) -> None:

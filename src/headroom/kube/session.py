@@ -17,6 +17,7 @@ from yarl import URL
 from headroom.kube.access import Access
 from headroom.kube.answers import Answer, seconds_to_wait
 from headroom.kube.connections.connector import Connector
+from headroom.kube.connections.deadlines import Deadline, Deadlines
 from headroom.kube.connections.exchange import Exchange, abort
 from headroom.kube.connections.silence import SilenceTimer
 from headroom.kube.errors import Closed, TooLarge
@@ -45,7 +46,7 @@ class Session:
         self._passport = passport
         self._connect_seconds = connect_seconds
         self._largest = largest
-        self._request_seconds = request_seconds
+        self._deadlines = Deadlines(request_seconds)
         self._limits = self._limited(total=request_seconds)
         self._exchange = Exchange(access.endpoint, passport, self._limited(), READ_BUFFER)
         login = access.endpoint.proxy_login
@@ -58,26 +59,28 @@ class Session:
         if self._access.endpoint.proxy:
             response = await self._request(method, path, body, content_type, self._limits)
             return await self.finish(response)
+        connector, _ = self._opened()
+        deadline: Deadline | None = None
         try:
-            async with asyncio.timeout(self._request_seconds):
-                return await self._exchanged(method, path, body, content_type)
+            request = self._exchange.encoded(method, path, body, content_type)
+            connection = await self._exchange.connect(connector)
+            deadline = self._deadlines.begin(connection)
+            try:
+                message, content = await self._exchange.send(connection, request)
+                self.server_time.note(message.headers.get("Date"))
+                whole = await self._whole(content, message.code)
+                if deadline.late:  # The end of the connection may look like that of the answer.
+                    raise TimeoutError
+            except BaseException:
+                abort(connection)
+                raise
+            finally:
+                deadline.connection = None
         except TRANSPORT_ERRORS as error:
             if isinstance(error, aiohttp.ClientSSLError):
                 self._passport.forget()
-            raise translated(error, self._access) from error
-
-    async def _exchanged(
-        self, method: str, path: str, body: bytes | None, content_type: str
-    ) -> Answer:
-        connector, _ = self._opened()
-        request = self._exchange.encoded(method, path, body, content_type)
-        message, content, connection = await self._exchange.send(connector, request)
-        try:
-            self.server_time.note(message.headers.get("Date"))
-            whole = await self._whole(content, message.code)
-        except BaseException:
-            abort(connection)
-            raise
+            late = deadline is not None and deadline.late
+            raise translated(TimeoutError() if late else error, self._access) from error
         connection.release()
         return Answer(message.code, whole, seconds_to_wait(message.headers.get("Retry-After")))
 

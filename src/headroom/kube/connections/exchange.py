@@ -14,7 +14,6 @@ import asyncio
 import re
 
 import aiohttp
-from aiohttp.client_proto import ResponseHandler
 from aiohttp.connector import Connection
 from aiohttp.http import HttpProcessingError, RawResponseMessage
 from aiohttp.streams import StreamReader
@@ -26,7 +25,7 @@ from headroom.kube.request_auth import RequestAuth
 
 ONE_WORD = re.compile(r"[!-~]+")  # A space or a line break would end the target of a request.
 
-Received = tuple[RawResponseMessage, StreamReader, Connection]
+Received = tuple[RawResponseMessage, StreamReader]
 
 
 class Exchange:
@@ -57,30 +56,36 @@ class Exchange:
             return b"%b%b\r\n" % (first, made[1])
         return b"%b%bContent-Length: %d\r\n\r\n%b" % (first, made[1], len(body), body)
 
-    async def send(self, connector: aiohttp.TCPConnector, request: bytes) -> Received:
-        """Send one request; the caller reads the content, then releases or breaks the connection.
+    async def connect(self, connector: aiohttp.TCPConnector) -> Connection:
+        """A connection from the pool, or a new one; the caller releases or breaks it.
 
-        Raises what aiohttp raises: ConnectionTimeoutError and ClientConnectorError before anything
-        was sent, ServerDisconnectedError and others after it.
+        Raises ConnectionTimeoutError or ClientConnectorError: nothing was sent.
         """
         try:
-            connection = await connector.connect(self._destination(), [], self._limits)
+            return await connector.connect(self._destination(), [], self._limits)
         except TimeoutError as error:
             raise aiohttp.ConnectionTimeoutError from error
+
+    async def send(self, connection: Connection, request: bytes) -> Received:
+        """Send one request; the caller reads the content of the answer.
+
+        Raises what aiohttp raises: ServerDisconnectedError and others after it was sent.
+        """
+        protocol, transport = connection.protocol, connection.transport
+        # Bytes that nobody has asked for would be taken for the answer.
+        if protocol is None or transport is None or protocol.should_close:
+            raise aiohttp.ClientConnectionResetError
+        protocol.set_response_params(
+            read_until_eof=True, auto_decompress=False, read_bufsize=self._buffer
+        )
+        transport.write(request)
         try:
-            protocol, transport = connection.protocol, connection.transport
-            # Bytes that nobody has asked for would be taken for the answer.
-            if protocol is None or transport is None or protocol.should_close:
-                raise aiohttp.ClientConnectionResetError
-            protocol.set_response_params(
-                read_until_eof=True, auto_decompress=False, read_bufsize=self._buffer
-            )
-            transport.write(request)
-            message, content = await _final_answer(protocol)
-        except BaseException:
-            abort(connection)
-            raise
-        return message, content, connection
+            while True:
+                message, content = await protocol.read()
+                if not 100 <= message.code < 200 or message.code == 101:  # Not a provisional one.
+                    return message, content
+        except HttpProcessingError as error:
+            raise aiohttp.ClientPayloadError(f"not HTTP: {error}") from error
 
     def _destination(self) -> aiohttp.ClientRequest:
         """What the pool must know to find a connection, or to make one."""
@@ -102,14 +107,3 @@ def abort(connection: Connection) -> None:
     if connection.transport is not None:
         connection.transport.abort()
     connection.close()
-
-
-async def _final_answer(protocol: ResponseHandler) -> tuple[RawResponseMessage, StreamReader]:
-    """The next answer that is not a provisional one, such as 103."""
-    while True:
-        try:
-            message, content = await protocol.read()
-        except HttpProcessingError as error:
-            raise aiohttp.ClientPayloadError(f"not HTTP: {error}") from error
-        if not 100 <= message.code < 200 or message.code == 101:
-            return message, content
