@@ -29,7 +29,7 @@ from headroom.core.actions import (
 from headroom.kube.answers import no_kubernetes
 from headroom.kube.client import Client
 from headroom.kube.errors import KubeError, NoSuchKind
-from headroom.kube.informer_set import Gathering, WatchSource
+from headroom.kube.informer_set import Batches, Gathering, WatchSource
 from headroom.kube.kubeconfig import find_access
 from headroom.kube.outcomes import outcome_of, outcome_of_trouble, repeatable
 from headroom.kube.watch_scope import Trouble, WatchHealth, WatchScope, WatchTuning
@@ -44,8 +44,6 @@ from headroom.wire.writes import Write
 
 QUEUED_BATCHES = 256
 UNBOUND = "spec.nodeName="  # Owners that wait are among these pods; a new list reads them first.
-
-Batches = asyncio.Queue[list[Event] | Exception]
 
 log = structlog.get_logger("headroom.kube")
 
@@ -97,7 +95,7 @@ class KubeCluster:
 
     async def watch(self) -> AsyncGenerator[Event, None]:
         """Yield everything that exists, then `Synced`, then every change."""
-        queue: Batches = asyncio.Queue(QUEUED_BATCHES)
+        queue = Batches(QUEUED_BATCHES)
         informers = asyncio.ensure_future(self._run_informers(queue))
         try:
             while True:

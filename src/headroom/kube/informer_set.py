@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -35,6 +36,44 @@ PODS_WAIT_S = 5.0
 
 AUTOSCALER_LOOK_S = 30.0
 """How often to check whether Karpenter was installed."""
+
+
+Batch = list[Event] | Exception  # An exception ends the stream.
+
+
+class Batches:
+    """The queue of merged events with its one reader; who puts more than `most` waits for it.
+
+    `asyncio.Queue` does the same with three times as many calls, for each line of a watch.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._batches: deque[Batch] = deque()
+        self._reader: asyncio.Future[None] | None = None  # while it waits
+        self._room: asyncio.Event | None = None  # while somebody waits for it
+
+    async def put(self, batch: Batch) -> None:
+        """Add a batch; those of one informer keep their order."""
+        while len(self._batches) >= self._most:
+            self._room = self._room or asyncio.Event()
+            await self._room.wait()
+        self._batches.append(batch)
+        if self._reader is not None and not self._reader.done():  # It may be cancelled.
+            self._reader.set_result(None)
+
+    async def get(self) -> Batch:
+        """The next batch; there is one reader."""
+        while not self._batches:
+            self._reader = asyncio.get_running_loop().create_future()
+            try:
+                await self._reader
+            finally:
+                self._reader = None
+        if self._room is not None:
+            self._room.set()
+            self._room = None
+        return self._batches.popleft()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections.abc import Iterable
 from contextlib import aclosing
 
@@ -73,7 +74,7 @@ class Informer:
         decode: DecodeThing = decode_thing,
         pulse: WatchHealth | None = None,
     ) -> None:
-        self.pulse = pulse or WatchHealth(asyncio.get_running_loop().time)
+        self.pulse = pulse or WatchHealth(time.monotonic)
         self.hidden = ""  # why this kind cannot be listed, if that is allowed
         self.lists = 0
         self.lines = 0
@@ -111,7 +112,10 @@ class Informer:
                 try:
                     if not self._version and not self._streams_list:
                         await self._list_pages()
-                    await self._follow_beside_pages()
+                    if self._pages is None:
+                        await self._follow()
+                    else:
+                        await self._follow_beside_pages(self._pages)
                 except errors.KubeError as error:
                     await self._recover(error)
         finally:
@@ -123,23 +127,21 @@ class Informer:
         willing = self._broken_streams < self._tuning.attempts_to_stream
         return self._can_stream and willing and not self._listed
 
-    async def _follow_beside_pages(self) -> None:
+    async def _follow_beside_pages(self, pages: asyncio.Task[None]) -> None:
         """Read one stream to its end, or until the pages beside it cannot be read."""
-        if self._pages is None:
-            return await self._follow()
         follow = asyncio.create_task(self._follow())
         try:
-            await asyncio.wait({follow, self._pages}, return_when=asyncio.FIRST_COMPLETED)
-            if self._pages.done() and self._pages.exception() is None:
-                self._pages = None
-            if self._pages is None or not self._pages.done():
+            await asyncio.wait({follow, pages}, return_when=asyncio.FIRST_COMPLETED)
+            if not pages.done():
+                return await follow
+            self._pages = None
+            if pages.exception() is None:
                 return await follow
         finally:
             follow.cancel()
             await asyncio.gather(follow, return_exceptions=True)
         self._version = ""
-        failed, self._pages = self._pages, None
-        return failed.result()
+        return pages.result()
 
     async def _follow(self) -> None:
         """Read one stream to its end: from the last version, or a whole list and what follows."""
@@ -153,8 +155,11 @@ class Informer:
                 complete = lines.feed(chunk)
                 if complete:
                     heard += len(complete)
-                    async with self._telling:
+                    if self._pages is None:  # The usual case: nobody else reports anything.
                         await self._hear(complete)
+                    else:
+                        async with self._telling:
+                            await self._hear(complete)
                     self.pulse.heard()
                     if not self._known.listing:
                         self._failures = 0

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from headroom.core.actions import Action, Invalid, Outcome, Stale
 from headroom.core.objects import Key
@@ -46,7 +47,9 @@ class Operator:
     reporter: Reporter = field(default_factory=NullReporter)
     silence: Callable[[], float] = lambda: 0.0  # seconds of silence of the watch of pods
     _events: deque[Event] = field(default_factory=deque)
-    _wake: asyncio.Event = field(default_factory=asyncio.Event)
+    _driving: asyncio.Future[None] | None = None  # while it runs; a bug ends it
+    _woken: bool = False  # a turn is about to begin
+    _announced: bool = False
     _stop: asyncio.Event = field(default_factory=asyncio.Event)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
     _lanes: Lanes = field(default_factory=Lanes)
@@ -64,7 +67,8 @@ class Operator:
     async def run(self) -> None:
         """Watch at once, act only while leading, and stop gracefully."""
         pump = asyncio.create_task(self._pump())
-        drive = asyncio.create_task(self._drive())
+        drive = self._driving = asyncio.get_running_loop().create_future()
+        self._wake()
         lead = asyncio.create_task(self._lead())
         stopped = asyncio.create_task(self._stop.wait())
         try:
@@ -82,7 +86,7 @@ class Operator:
         """Request a graceful stop: work in progress is completed, nothing new starts."""
         self._stop.set()
 
-    async def _drain(self, *working: asyncio.Task[None]) -> None:
+    async def _drain(self, *working: asyncio.Future[None]) -> None:
         """Stop gating new pods, and continue until all waiting pods are served or released."""
         if not self._withdraw() and not self.engine.ledger.waiting:
             return
@@ -95,7 +99,7 @@ class Operator:
             known |= came
             self._withdraw()
             self.engine.let_go(self.clock.now())
-            self._wake.set()
+            self._wake()
             await asyncio.wait(working, timeout=LET_GO_S, return_when=asyncio.FIRST_COMPLETED)
             nobody_came = not came and known >= set(self.engine.ledger.waiting)
             if nobody_came or any(task.done() for task in working):
@@ -107,7 +111,7 @@ class Operator:
             self._start(sequence)
         return bool(sequences)
 
-    async def _wind_down(self, *tasks: asyncio.Task[object]) -> None:
+    async def _wind_down(self, *tasks: asyncio.Future[Any]) -> None:
         if self._stop.is_set() and self._tasks:
             await asyncio.wait(self._tasks, timeout=STOP_WAIT_S)
         if self._alarm is not None:
@@ -133,43 +137,54 @@ class Operator:
     def _begin(self) -> None:
         self._leading = True
         self.reporter.leading(True)
-        self._wake.set()
+        self._wake()
 
     async def _pump(self) -> None:
         async with aclosing(self.cluster.watch()) as events:
             async for event in events:
                 self._events.append(event)
-                self._wake.set()
+                self._wake()
 
-    async def _drive(self) -> None:
-        """Observe new events, plan, start work, sleep until the next event or timer.
+    def _wake(self) -> None:
+        """Let a turn begin after all that is ready to run now; a task would need more calls."""
+        if not self._woken:
+            self._woken = True
+            asyncio.get_running_loop().call_soon(self._drive)
+
+    def _drive(self) -> None:
+        self._woken = False
+        if self._driving is None or self._driving.done():
+            return
+        try:
+            self._turn()
+        except Exception as bug:
+            self._driving.set_exception(bug)
+
+    def _turn(self) -> None:
+        """Observe new events, plan, start work, and set the alarm for the next turn.
 
         Tens of thousands of events (a new list) are observed in parts, with plans between them: an
         owner in the first part does not wait for the last part.
         """
-        announced = False
-        while True:
-            self._wake.clear()
-            now = self.clock.now()
-            for _ in range(min(len(self._events), MOST_OBSERVED)):
-                event = self._events.popleft()
-                self.engine.observe(event, now)
-                self.reporter.observed(event)
-                if isinstance(event, Synced):
-                    self.reporter.synced()
-            self._report_contained()
-            wake_at = None
-            if self._leading:
-                self.engine.sees(timedelta(seconds=self.silence()))
-                plan = self._plan(now)
-                wake_at = plan.wake_at
-                if self.engine.synced and not announced:
-                    announced = True
-                    self.reporter.ready()
-            if self._events:
-                await asyncio.sleep(0)  # Let work in progress continue.
-            else:
-                await self._sleep_until(wake_at, now)
+        now = self.clock.now()
+        for _ in range(min(len(self._events), MOST_OBSERVED)):
+            event = self._events.popleft()
+            self.engine.observe(event, now)
+            self.reporter.observed(event)
+            if isinstance(event, Synced):
+                self.reporter.synced()
+        self._report_contained()
+        wake_at = None
+        if self._leading:
+            self.engine.sees(timedelta(seconds=self.silence()))
+            wake_at = self._plan(now).wake_at
+            if self.engine.synced and not self._announced:
+                self._announced = True
+                self.reporter.ready()
+        if self._events:
+            self._wake()  # Work in progress continues first.
+        elif wake_at != self._alarm_at:
+            self._set_alarm(wake_at, now)
 
     def _plan(self, now: datetime) -> Plan:
         began = asyncio.get_running_loop().time()
@@ -190,20 +205,18 @@ class Operator:
         self._contained.append(str(contained))
         self.reporter.contained(contained)
 
-    async def _sleep_until(self, wake_at: datetime | None, now: datetime) -> None:
-        """Wait for a wake. Most events leave the next timer as it is, and then its alarm stays."""
-        if wake_at != self._alarm_at:
-            if self._alarm is not None:
-                self._alarm.cancel()
-            self._alarm, self._alarm_at = None, wake_at
-            if wake_at is not None:
-                pause = max(0.0, (wake_at - now).total_seconds())
-                self._alarm = asyncio.get_running_loop().call_later(pause, self._ring)
-        await self._wake.wait()
+    def _set_alarm(self, wake_at: datetime | None, now: datetime) -> None:
+        """Most events leave the next timer as it is, and then its alarm stays."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm, self._alarm_at = None, wake_at
+        if wake_at is not None:
+            pause = max(0.0, (wake_at - now).total_seconds())
+            self._alarm = asyncio.get_running_loop().call_later(pause, self._ring)
 
     def _ring(self) -> None:
         self._alarm = self._alarm_at = None
-        self._wake.set()
+        self._wake()
 
     def _start(self, sequence: Sequence) -> None:
         now = asyncio.get_running_loop().time()
@@ -243,7 +256,7 @@ class Operator:
                 break
         self.engine.finish(sequence, not failed, self.clock.now())
         self.reporter.finished(sequence, failed, loop.time() - began)
-        self._wake.set()
+        self._wake()
 
     async def _act_together(self, actions: Step) -> Failed:
         if len(actions) == 1:
