@@ -55,3 +55,12 @@ def test_the_servers_time_goes_on_between_answers_and_nonsense_changes_nothing()
     assert server.now() == NOON + half + timedelta(seconds=60)
     server.note("Mon, 04 Jan 2027 13:00:00 GMT")
     assert server.now() == NOON + half + timedelta(hours=1)
+
+
+def test_clocks_that_part_are_noticed_within_a_second() -> None:
+    wall, server = [NOON], [NOON]
+    clock = ServerClock(lambda: server[0], lambda: wall[0])
+    assert clock.now() == NOON
+    server[0] += timedelta(minutes=5)
+    wall[0] += timedelta(seconds=1)
+    assert clock.now() == server[0]

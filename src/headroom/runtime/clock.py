@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 TOLERANCE = timedelta(seconds=2)
+EVERY = timedelta(seconds=1)  # An owner has the time read two dozen times.
 
 
 class WallClock:
@@ -26,8 +27,8 @@ class WallClock:
 class ServerClock(WallClock):
     """The machine's clock, corrected to the API server's if they differ by more than 2 s.
 
-    `told` returns the server's time (None: not known yet); `wall` is the machine's own clock;
-    `skewed` is called with the correction each time it changes.
+    They are compared once a second. `told` returns the server's time (None: not known yet); `wall`
+    is the machine's own clock; `skewed` is called with the correction each time it changes.
     """
 
     def __init__(
@@ -40,12 +41,21 @@ class ServerClock(WallClock):
         self._wall = wall or partial(datetime.now, UTC)
         self._skewed = skewed
         self._offset = timedelta()
+        self._compared_at = self._next_at = datetime.max.replace(tzinfo=UTC)
 
     def now(self) -> datetime:
-        mine, theirs = self._wall(), self._told()
-        if theirs is not None and abs(theirs - mine - self._offset) > TOLERANCE:
+        mine = self._wall()
+        if not self._compared_at <= mine < self._next_at:  # A wall clock may also go back.
+            self._compare(mine)
+        return mine + self._offset
+
+    def _compare(self, mine: datetime) -> None:
+        theirs = self._told()
+        if theirs is None:
+            return
+        self._compared_at, self._next_at = mine, mine + EVERY
+        if abs(theirs - mine - self._offset) > TOLERANCE:
             apart = theirs - mine
             self._offset = apart if abs(apart) > TOLERANCE else timedelta()
             if self._skewed is not None:
                 self._skewed(self._offset)
-        return mine + self._offset

@@ -250,32 +250,33 @@ class Operator:
             if halted:
                 failed = ((step[0], Stale(halted)),)
                 break
-            for first in range(0, len(step), MOST_TOGETHER):
-                failed += await self._act_together(step[first : first + MOST_TOGETHER])
+            if len(step) == 1:
+                failed = await self._act(step[0])
+            else:
+                failed = await self._act_together(step)
             if failed:
                 break
         self.engine.finish(sequence, not failed, self.clock.now())
         self.reporter.finished(sequence, failed, loop.time() - began)
         self._wake()
 
-    async def _act_together(self, actions: Step) -> Failed:
-        if len(actions) == 1:
-            return await self._act(actions[0])
-        outcomes = await asyncio.gather(*(self._act(action) for action in actions))
-        return tuple(one for failed in outcomes for one in failed)
+    async def _act_together(self, step: Step) -> Failed:
+        failed: Failed = ()
+        for first in range(0, len(step), MOST_TOGETHER):
+            actions = step[first : first + MOST_TOGETHER]
+            for each in await asyncio.gather(*(self._act(action) for action in actions)):
+                failed += each
+        return failed
 
     async def _act(self, action: Action) -> Failed:
-        outcome = await self._perform_one(action)
-        self.reporter.acted(action, outcome)
-        going = self.engine.settle(action, outcome, self.clock.now())
-        return () if going else ((action, outcome),)
-
-    async def _perform_one(self, action: Action) -> Outcome:
         """Perform one write; one that cannot be encoded is refused and affects no other."""
         try:
-            return await self.cluster.perform(action)
+            outcome = await self.cluster.perform(action)
         except HeadroomError:
             raise
         except Exception as error:
             self._note(Contained("act", about(action), error))
-            return Invalid(f"cannot be written: {described(error)}")
+            outcome = Invalid(f"cannot be written: {described(error)}")
+        self.reporter.acted(action, outcome)
+        going = self.engine.settle(action, outcome, self.clock.now())
+        return () if going else ((action, outcome),)
