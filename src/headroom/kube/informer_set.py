@@ -132,7 +132,7 @@ class Gathering:
         self._followed[scope.resource] = listed
         shown = partial(self._shown, scope.resource)
         listener = Listener(self._tell, partial(self._list_told, listed), self._trouble, shown)
-        informer = Informer(source.client, scope, listener, source.tuning, source.speech.decode)
+        informer = Informer(source.client, scope, listener, source.tuning, source.speech.read)
         self._informers[scope.resource] = informer
         source.pulses[scope.resource] = informer.pulse
         self._group.create_task(informer.run(), name=f"watch {scope.resource}")

@@ -122,7 +122,8 @@ class Session:
         largest = self._largest if status < 300 else LARGEST_REFUSAL
         parts: list[bytes] = []
         size = 0
-        while part := await content.readany():
+        while not content.at_eof():
+            part = await content.readany()
             parts.append(part)
             size += len(part)
             if size > largest:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from headroom.core.actions import Action, Invalid, Outcome, Stale
+from headroom.core.actions import Action, Invalid, Stale
 from headroom.core.objects import Key
 from headroom.core.plan import Plan, Sequence, Step, Work
 from headroom.engine.engine import Engine, about

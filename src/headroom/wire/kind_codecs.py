@@ -95,10 +95,11 @@ class KindCodecs:
 
     def decode(self, resource: Resource, data: bytes | Raw) -> Thing:
         """Read one object; KeyError for a kind that nobody here reads."""
-        return contained(resource.kind, data, partial(self._read, self._decoders[resource]))
+        return contained(resource.kind, data, partial(self.read, resource))
 
-    def _read(self, decode: Decode, data: bytes | Raw) -> Thing:
-        thing = decode(data)
+    def read(self, resource: Resource, data: bytes | Raw) -> Thing:
+        """The same for who contains all exceptions, as everything in `wire.decode` does."""
+        thing = self._decoders[resource](data)
         if self._dressing and isinstance(thing, Headroom):
             for dress in self._dressing:
                 thing = dress(thing, data)

@@ -7,6 +7,7 @@ A dialect adds its kinds by making further `Resource` values.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
@@ -21,6 +22,9 @@ FOREIGN_GROUPS = {
     "scheduling.koordinator.sh": "koordinator",
 }
 """Groups whose kinds a dialect serves, by its name: whoever meets one can say what is missing."""
+
+
+_quoted = lru_cache(maxsize=1024)(partial(quote, safe=""))
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -46,10 +50,10 @@ class Resource:
         """The path of a collection (no name), an object or its subresource."""
         parts = [self.root]
         if self.namespaced and namespace:
-            parts += ["namespaces", quote(namespace, safe="")]
+            parts += ["namespaces", _quoted(namespace)]
         parts.append(self.plural)
         if name:
-            parts.append(quote(name, safe=""))
+            parts.append(_quoted(name))
         if subresource:
             parts.append(subresource)
         return "/".join(parts)

@@ -85,9 +85,11 @@ class AnnotationReader:
         """The annotations that are kept; shared between objects, so they cannot be changed."""
         text = spelling(metadata.annotations)
         # JSON may spell `/` in other ways; the API server and our own encoder never do.
-        if not text or not any(prefix in text for prefix in self._in_bytes):
-            return NO_LABELS
-        return self._read(text)
+        if text:
+            for prefix in self._in_bytes:
+                if prefix in text:
+                    return self._read(text)
+        return NO_LABELS
 
     def _chosen(self, text: bytes) -> Mapping[str, str]:
         found = _read_texts(text, "metadata.annotations")

@@ -68,21 +68,15 @@ class _SpelledNeeds(NamedTuple):
 
 
 _read_requirements = Reader(_Requirements)
-_NOT_TOLD = ContainerStatus()
 
 
 def needs_of(spec: PodSpec, status: PodStatus) -> PodNeeds:
     """Work out what a pod asks for; DecodeError names the path of a wrong part."""
-    statuses = {each.name: each for each in status.container_statuses or ()}
-    sidecars = {each.name: each for each in status.init_container_statuses or ()}
     answer = _resize(status)
     return _needs(
         _SpelledNeeds(
-            tuple(_spelled(each, statuses, False) for each in spec.containers or ()),
-            tuple(
-                _spelled(each, sidecars, each.restart_policy == "Always")
-                for each in spec.init_containers or ()
-            ),
+            _spelled(spec.containers, status.container_statuses, False),
+            _spelled(spec.init_containers, status.init_container_statuses, True),
             spelling(spec.overhead),
             spelling(spec.resources),
             spelling(status.resources),
@@ -94,20 +88,26 @@ def needs_of(spec: PodSpec, status: PodStatus) -> PodNeeds:
 
 
 def _spelled(
-    container: Container, statuses: Mapping[str | None, ContainerStatus], sidecar: bool
-) -> _SpelledContainer:
-    status = statuses.get(container.name, _NOT_TOLD)
-    return _SpelledContainer(
-        spelling(container.resources),
-        sidecar,
-        spelling(status.resources),
-        spelling(status.allocated_resources),
-    )
+    containers: list[Container] | None, statuses: list[ContainerStatus] | None, init: bool
+) -> tuple[_SpelledContainer, ...]:
+    if not containers:
+        return ()
+    told = {each.name: each for each in statuses} if statuses else {}
+    found = []
+    for each in containers:
+        status = told.get(each.name)
+        actual = spelling(status.resources) if status is not None else b""
+        allocated = spelling(status.allocated_resources) if status is not None else b""
+        sidecar = init and each.restart_policy == "Always"
+        found.append(_SpelledContainer(spelling(each.resources), sidecar, actual, allocated))
+    return tuple(found)
 
 
 def _resize(status: PodStatus) -> list[str | None]:
     """What the node has answered to a resize: refused for good, or put off; mostly nothing."""
-    return [each.reason for each in status.conditions or () if each.type == "PodResizePending"]
+    if not status.conditions:
+        return []
+    return [each.reason for each in status.conditions if each.type == "PodResizePending"]
 
 
 def _read(spelled: _SpelledNeeds) -> PodNeeds:

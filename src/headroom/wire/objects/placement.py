@@ -27,7 +27,7 @@ from headroom.core.objects import (
 from headroom.wire.objects.codec import COUNT, NUMBER, TEXT, TEXTS, Codec, Part, text_or
 from headroom.wire.objects.intern import Interned
 from headroom.wire.objects.podjson import JsonObject, PodSpec
-from headroom.wire.objects.reader import Reader, spelling
+from headroom.wire.objects.reader import ABSENT, Reader, spelling
 from headroom.wire.objects.selectors import NODE_TERM, SELECTOR, node_terms
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -130,9 +130,10 @@ def _spelled_ports(spec: PodSpec) -> tuple[tuple[str, bytes], ...]:
     """Give the texts of the lists that name host ports, with their paths; most pods have none."""
     found = []
     for index, container in enumerate(spec.containers or ()):
-        text = spelling(container.ports)
-        if _opens_ports(text, spec.host_network):
-            found.append((f"spec.containers[{index}].ports", text))
+        if container.ports is not ABSENT:
+            text = spelling(container.ports)
+            if _opens_ports(text, spec.host_network):
+                found.append((f"spec.containers[{index}].ports", text))
     for index, container in enumerate(spec.init_containers or ()):
         # Ports of ordinary init containers count for nothing, those of sidecars do.
         if container.restart_policy == "Always":

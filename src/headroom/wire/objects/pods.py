@@ -16,11 +16,16 @@ from msgspec import Raw
 from headroom.core.names import BESIDE_LABEL, DEFAULT_SCHEDULER_NAME
 from headroom.core.objects import Key, Pod
 from headroom.wire.errors import DecodeError
-from headroom.wire.objects.metadata import AnnotationReader, annotations_of, labels_of, owners_of
+from headroom.wire.objects.metadata import (
+    AnnotationReader,
+    annotations_of,
+    owners_of,
+    spelled_labels,
+)
 from headroom.wire.objects.needs import needs_of
 from headroom.wire.objects.placement import placement_of
 from headroom.wire.objects.podjson import Metadata, PodCondition, PodObject, PodSpec, PodStatus
-from headroom.wire.objects.reader import Reader, about, spelling, to_text
+from headroom.wire.objects.reader import ABSENT, Reader, about, spelling, to_text
 from headroom.wire.times import bounded
 
 _GRACE_SECONDS = 30
@@ -51,12 +56,15 @@ def pod_of(pod: PodObject, kept: AnnotationReader = annotations_of) -> Pod:
     since, message = unschedulable(status.conditions)
     claims, own_claims = _claims(spec, metadata.name or "")
     grace = spec.termination_grace_period_seconds
-    annotations = _all_annotations(metadata) if _followed(metadata, spec) else kept(metadata)
+    labels = spelling(metadata.labels)
+    # Slots may follow the pod: a Headroom may go by any annotation of it.
+    followed = bool(spec.scheduling_gates) or _BESIDE in labels
+    annotations = _all_annotations(metadata) if followed else kept(metadata)
     return Pod(
         key=Key(intern(metadata.namespace or ""), metadata.name or ""),
         uid=metadata.uid or "",
         version=metadata.resource_version or "",
-        labels=labels_of(metadata),
+        labels=spelled_labels(labels),
         annotations=annotations,
         owners=owners_of(metadata),
         created=bounded(metadata.creation_timestamp),
@@ -84,11 +92,6 @@ def pod_of(pod: PodObject, kept: AnnotationReader = annotations_of) -> Pod:
     )
 
 
-def _followed(metadata: Metadata, spec: PodSpec) -> bool:
-    """Whether slots may follow the pod: a Headroom may go by any annotation of it."""
-    return bool(spec.scheduling_gates) or _BESIDE in spelling(metadata.labels)
-
-
 def _gates(spec: PodSpec) -> tuple[str, ...]:
     if not spec.scheduling_gates:
         return ()
@@ -107,11 +110,13 @@ def unschedulable(conditions: Iterable[PodCondition] | None) -> tuple[datetime |
 
 def preempted(conditions: Iterable[PodCondition] | None) -> bool:
     """Whether kube-scheduler is ending the pod to make room for another."""
+    if not conditions:
+        return False
     return any(
         each.type == "DisruptionTarget"
         and each.status == "True"
         and each.reason == "PreemptionByScheduler"
-        for each in conditions or ()
+        for each in conditions
     )
 
 
@@ -125,7 +130,7 @@ def _claims(spec: PodSpec, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]
     for volume in spec.volumes or ():
         if volume.persistent_volume_claim is not None:
             found.append(volume.persistent_volume_claim.claim_name or "")
-        elif spelling(volume.ephemeral):
+        elif volume.ephemeral is not ABSENT and spelling(volume.ephemeral):
             found.append(f"{name}-{volume.name}")
             own.append(found[-1])
     return tuple(found), tuple(own)
