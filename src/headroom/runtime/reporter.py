@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from prometheus_client import Counter
-
 from headroom.core.actions import (
     Action,
     CreateGuardian,
@@ -94,15 +92,10 @@ class LiveReport:
         self._log = get_logger().bind()  # Once: a logger that is not bound is built at each line.
         self._writes_debug = self._log.is_enabled_for(logging.DEBUG)
         self._throttle = Throttle()
-        self._events: dict[type, Counter] = {}  # counters by label: finding one costs more than +1
-        self._writes: dict[tuple[type, type], Counter] = {}
 
     def observed(self, event: Event) -> None:
         what = type(event.thing) if isinstance(event, Seen) else type(event)
-        counter = self._events.get(what)
-        if counter is None:
-            counter = self._events[what] = self._metrics.watch_events.labels(what.__name__)
-        counter.inc()
+        self._metrics.watch_events.counts[what.__name__,] += 1
 
     def synced(self) -> None:
         self._health.synced = True
@@ -127,11 +120,7 @@ class LiveReport:
 
     def acted(self, action: Action, outcome: Outcome) -> None:
         kind, result = type(action).__name__, type(outcome).__name__
-        counter = self._writes.get((type(action), type(outcome)))
-        if counter is None:
-            counter = self._metrics.actions.labels(kind, result)
-            self._writes[type(action), type(outcome)] = counter
-        counter.inc()
+        self._metrics.actions.counts[kind, result] += 1
         if isinstance(outcome, Done):
             if self._writes_debug:  # Most writes succeed, and most operators log no such line.
                 self._log.debug(LogEvent.ACTION, action=kind, about=_about(action))
