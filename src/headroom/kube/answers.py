@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 
+from headroom.core.fast_dataclass import dataclass
 from headroom.kube.errors import Expired, KubeError, NoSuchKind, RequestForbidden, RequestRefused
 from headroom.wire.errors import UNREADABLE_JSON
 

@@ -26,12 +26,11 @@ class LineSplitter:
         rest = pieces.pop()
         self._parts = []
         self._size = 0
-        self._keep(rest)
-        return [piece for piece in pieces if piece]
+        if rest:
+            self._keep(rest)
+        return list(filter(None, pieces))
 
     def _keep(self, part: bytes) -> None:
-        if not part:
-            return
         self._parts.append(part)
         self._size += len(part)
         if self._size > self._longest:

@@ -173,7 +173,6 @@ class Operator:
             self.reporter.observed(event)
             if isinstance(event, Synced):
                 self.reporter.synced()
-        self._report_contained()
         wake_at = None
         if self._leading:
             self.engine.sees(timedelta(seconds=self.silence()))
@@ -181,6 +180,7 @@ class Operator:
             if self.engine.synced and not self._announced:
                 self._announced = True
                 self.reporter.ready()
+        self._report_contained()
         if self._events:
             self._wake()  # Work in progress continues first.
         elif wake_at != self._alarm_at:
@@ -193,7 +193,6 @@ class Operator:
             self.reporter.planned(plan, asyncio.get_running_loop().time() - began)
         for sequence in plan.sequences:
             self._start(sequence)
-        self._report_contained()
         return plan
 
     def _report_contained(self) -> None:

@@ -7,12 +7,12 @@ object: an object that cannot be read is reported beside the others, it never en
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from msgspec import Raw, field
 
+from headroom.core.fast_dataclass import dataclass
 from headroom.core.objects import Key
 from headroom.ports import Thing
 from headroom.wire import kinds

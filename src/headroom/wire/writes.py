@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from headroom.core.fast_dataclass import dataclass
 from headroom.wire.kinds import Resource
 
 JSON = "application/json"

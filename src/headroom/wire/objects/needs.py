@@ -28,7 +28,7 @@ from headroom.wire.objects.podjson import (
     PodSpec,
     PodStatus,
 )
-from headroom.wire.objects.reader import ABSENT, Reader, spelling
+from headroom.wire.objects.reader import ABSENT, Reader, spelling, spellings
 
 
 class PodNeeds(NamedTuple):
@@ -68,19 +68,23 @@ class _SpelledNeeds(NamedTuple):
 
 
 _read_requirements = Reader(_Requirements)
+_NOT_TOLD = (b"", b"")
 
 
 def needs_of(spec: PodSpec, status: PodStatus) -> PodNeeds:
     """Work out what a pod asks for; DecodeError names the path of a wrong part."""
     answer = _resize(status)
+    overhead, asked, actual, allocated = spellings(
+        spec.overhead, spec.resources, status.resources, status.allocated_resources
+    )
     return _needs(
         _SpelledNeeds(
             _spelled(spec.containers, status.container_statuses, False),
             _spelled(spec.init_containers, status.init_container_statuses, True),
-            spelling(spec.overhead),
-            spelling(spec.resources),
-            spelling(status.resources),
-            spelling(status.allocated_resources),
+            overhead,
+            asked,
+            actual,
+            allocated,
             "Infeasible" in answer,
             "Deferred" in answer,
         )
@@ -96,8 +100,9 @@ def _spelled(
     found = []
     for each in containers:
         status = told.get(each.name)
-        actual = spelling(status.resources) if status is not None else b""
-        allocated = spelling(status.allocated_resources) if status is not None else b""
+        actual, allocated = _NOT_TOLD
+        if status is not None:
+            actual, allocated = spellings(status.resources, status.allocated_resources)
         sidecar = init and each.restart_policy == "Always"
         found.append(_SpelledContainer(spelling(each.resources), sidecar, actual, allocated))
     return tuple(found)

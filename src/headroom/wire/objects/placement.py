@@ -27,7 +27,7 @@ from headroom.core.objects import (
 from headroom.wire.objects.codec import COUNT, NUMBER, TEXT, TEXTS, Codec, Part, text_or
 from headroom.wire.objects.intern import Interned
 from headroom.wire.objects.podjson import JsonObject, PodSpec
-from headroom.wire.objects.reader import ABSENT, Reader, spelling
+from headroom.wire.objects.reader import ABSENT, Reader, spelling, spellings
 from headroom.wire.objects.selectors import NODE_TERM, SELECTOR, node_terms
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -115,14 +115,11 @@ _NOTHING = _Spelling(b"", b"", b"", b"", ())
 def placement_of(spec: PodSpec) -> Placement:
     """Give the placement that a pod spec spells; DecodeError names the path of a wrong part."""
     ports = _spelled_ports(spec)
-    spelled = _Spelling(
-        spelling(spec.node_selector),
-        spelling(spec.affinity),
-        spelling(spec.tolerations),
-        spelling(spec.topology_spread_constraints),
-        ports,
-        bool(ports and spec.host_network),
+    selector, affinity, tolerations, spread = spellings(
+        spec.node_selector, spec.affinity, spec.tolerations, spec.topology_spread_constraints
     )
+    on_host = bool(ports and spec.host_network)
+    spelled = _Spelling(selector, affinity, tolerations, spread, ports, on_host)
     return ANYWHERE if spelled == _NOTHING else _placements(spelled)
 
 

@@ -57,6 +57,15 @@ def spelling(raw: msgspec.Raw) -> bytes:
     return b"" if text == b"null" else text
 
 
+def spellings(*parts: msgspec.Raw) -> list[bytes]:
+    """The texts of several parts; a call for each would be a tenth of the reading of a pod."""
+    found = []
+    for raw in parts:
+        text = b"" if raw is ABSENT else bytes(raw)
+        found.append(b"" if text == b"null" else text)
+    return found
+
+
 class _AnyMetadata(msgspec.Struct, rename="camel"):
     name: Any = None
     namespace: Any = None
