@@ -13,6 +13,7 @@ from headroom.engine.engine import Engine
 from headroom.ports import Event, Seen, Synced
 from headroom.runtime.clock import WallClock
 from headroom.runtime.operator import Operator
+from headroom.runtime.reporter import NullReporter
 from tests.builders import hold, node
 
 
@@ -49,5 +50,23 @@ def test_news_that_come_with_the_wish_to_stop_do_not_keep_it_running(moments: in
         cluster.news.set()
         async with asyncio.timeout(10):
             await running
+
+    asyncio.run(story())
+
+
+class Strict(NullReporter):
+    """A reporter that finds a bug in the driver."""
+
+    def observed(self, event: Event) -> None:
+        if isinstance(event, Synced):
+            raise ZeroDivisionError
+
+
+def test_a_bug_in_the_driver_ends_the_run() -> None:
+    async def story() -> None:
+        operator = Operator(Busy(), WallClock(), Engine(Policy()), reporter=Strict())
+        async with asyncio.timeout(10):
+            with pytest.raises(ZeroDivisionError):
+                await operator.run()
 
     asyncio.run(story())
