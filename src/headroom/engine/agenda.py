@@ -1,8 +1,8 @@
-"""What to look at next: what changed, timers, waits, what is under way, and pauses after failure.
+"""What to decide next: subjects that are due, timers, waits, and pauses after failures.
 
-Everything waits here by name, first come first served, so that the same events always lead to the
-same order of decisions. When more is due than one plan may look at, namespaces take turns, and in a
-namespace the topics do: whoever has a hundred thousand slots slows down only itself.
+Subjects are decided in the order in which they became due, so that the same events always lead to
+the same decisions. If more is due than one plan may decide, namespaces take turns, and inside a
+namespace its topics do: a tenant with a hundred thousand slots slows down only itself.
 Sets are dicts on purpose: they keep their order.
 """
 
@@ -25,7 +25,7 @@ SPARE_TIMERS = 8  # So many timers of subjects that are gone are kept beside tho
 
 
 class Agenda:
-    """Subjects: due now, due later, or busy."""
+    """Subjects that are due now, due later, or being written (busy)."""
 
     def __init__(self) -> None:
         # Namespace → topic → subject → number. The first of a plain dict is found ever more slowly.
@@ -42,7 +42,7 @@ class Agenda:
         self._sweep_at = datetime.min.replace(tzinfo=UTC)
 
     def touch(self, subject: Subject) -> None:
-        """Look at this subject in the next plan, or when its turn comes."""
+        """Decide this subject in the next plan, or when its turn comes."""
         if subject in self._busy:
             return  # `finish` brings it back; in a handover each write and each event touch it.
         if subject.namespace not in self._due:
@@ -57,26 +57,26 @@ class Agenda:
             queue[subject] = self._number
 
     def later(self, subject: Subject, when: datetime) -> None:
-        """Look at this subject at that moment, or before."""
+        """Decide this subject at that time, or earlier."""
         known = self._soonest.get(subject)
         if known is None or when < known:
             self._soonest[subject] = when
             heapq.heappush(self._timers, (when, subject))
             if len(self._timers) > 2 * len(self._soonest) + SPARE_TIMERS:
                 self._timers = [(at, each) for each, at in self._soonest.items()]
-                heapq.heapify(self._timers)  # Timers of what is gone would stay until they ring.
+                heapq.heapify(self._timers)  # Those of subjects that are gone would stay.
 
     def drop_timer(self, subject: Subject) -> None:
-        """Do not look at this subject at a moment: what is under way is looked at when it ends."""
+        """Remove the timer of a subject: one that is being written is decided when this ends."""
         self._soonest.pop(subject, None)
 
     def wait(self, subject: Subject, on: Awaited) -> None:
-        """Look at this subject when that happens next: once, unless it waits again then."""
+        """Decide this subject at the next change of this kind: once, unless it waits again then."""
         self._waiting.setdefault(on, {})[subject] = None
         self._waits_on.setdefault(subject, {})[on] = None
 
     def wake(self, happened: Awaited) -> None:
-        """Look at those who wait for this."""
+        """A change has happened: decide the subjects that wait for it."""
         if happened not in self._waiting:
             return
         for subject in self._waiting.pop(happened):
@@ -84,25 +84,25 @@ class Agenda:
             self.touch(subject)
 
     def stop_waiting(self, subject: Subject, on: Awaited) -> None:
-        """Do not look at this subject when that happens."""
+        """This subject no longer waits for this change."""
         drop(self._waiting, on, subject)
         drop(self._waits_on, subject, on)
 
     def waiting(self, on: Awaited) -> tuple[Subject, ...]:
-        """Those who wait for this, the first to come first."""
+        """The subjects that wait for a change, in the order in which they began to wait."""
         return tuple(self._waiting.get(on, ()))
 
     def notify(self, happened: Awaited) -> None:
-        """Look at those who wait for this; they wait on until they stop waiting."""
+        """Decide the subjects that wait for a change; they stay registered for the next one."""
         for subject in self._waiting.get(happened, ()):
             self.touch(subject)
 
     def awaited(self, happening: Awaited) -> bool:
-        """Whether anybody waits for this."""
+        """Whether a subject waits for this change."""
         return happening in self._waiting
 
     def take(self, now: datetime, most: int | None = None) -> tuple[Subject, ...]:
-        """Subjects that are due, so many at most; those under way come back when they are free."""
+        """Take at most so many due subjects; those being written are due again afterwards."""
         while self._timers and self._timers[0][0] <= now:
             when, subject = heapq.heappop(self._timers)
             if self._soonest.get(subject) == when:
@@ -121,7 +121,7 @@ class Agenda:
         return free
 
     def _all(self) -> list[Subject]:
-        """Everything, in the order in which it came."""
+        """All due subjects, in the order in which they became due."""
         numbered = [
             (number, subject)
             for topics in self._due.values()
@@ -133,7 +133,7 @@ class Agenda:
         return [subject for _, subject in sorted(numbered)]
 
     def _in_turn(self, most: int) -> list[Subject]:
-        """So many, one of each namespace after another; the rest keeps its place."""
+        """So many subjects, one of each namespace in turn; the others keep their place."""
         found: list[Subject] = []
         while len(found) < most and self._due:
             namespace, topics = self._due.popitem(last=False)
@@ -148,7 +148,7 @@ class Agenda:
         return found
 
     def wake_at(self) -> datetime | None:
-        """When the next timer rings."""
+        """The time of the next timer."""
         while self._timers and self._soonest.get(self._timers[0][1]) != self._timers[0][0]:
             heapq.heappop(self._timers)
         return self._timers[0][0] if self._timers else None
@@ -158,7 +158,7 @@ class Agenda:
             self._busy[subject] = self._busy.get(subject, 0) + 1
 
     def finish(self, subjects: Iterable[Subject]) -> None:
-        """These are free again, and are to be looked at."""
+        """The sequence of these subjects has ended: decide them again."""
         for subject in subjects:
             left = self._busy.get(subject, 0) - 1
             if left > 0:
@@ -168,9 +168,9 @@ class Agenda:
             self.touch(subject)
 
     def puts_off(self, subject: Subject, now: datetime) -> bool:
-        """Whether a subject is not to be decided now; what it waits for brings it back."""
+        """Whether a subject must not be decided now; it becomes due again later by itself."""
         until = self._not_before.get(subject) if subject.topic in PAUSED else None
-        # One that is busy got to work earlier in this very plan.
+        # A busy one was decided earlier in this plan.
         return subject in self._busy or (until is not None and now < until)
 
     def busy(self, subject: Subject) -> bool:
@@ -183,7 +183,7 @@ class Agenda:
         first: timedelta = FIRST_PAUSE,
         longest: timedelta = LONGEST_PAUSE,
     ) -> None:
-        """Leave a subject alone for a while, longer each time it fails."""
+        """Do not decide a subject for a while, longer with each failure in a row."""
         count = self._failures.get(subject, 0)
         self._failures[subject] = count + 1
         pause = backoff(first, count, longest)
@@ -193,7 +193,7 @@ class Agenda:
             self._sweep(now)
 
     def _sweep(self, now: datetime) -> None:
-        """Forget old failures: whoever still failed would have failed again by now."""
+        """Forget old failures: a subject that still failed would have failed again by now."""
         self._sweep_at = now + 2 * LONGEST_PAUSE
         old = [each for each, until in self._not_before.items() if until + LONGEST_PAUSE < now]
         for subject in old:
@@ -208,12 +208,12 @@ class Agenda:
         return self._not_before.get(subject)
 
     def resting(self, subject: Subject, now: datetime) -> bool:
-        """Whether a subject is to be left alone after a failure; `take` has it when it is not."""
+        """Whether a subject pauses after a failure; `take` returns it when the pause is over."""
         until = self._not_before.get(subject)
         return until is not None and now < until
 
     def forget(self, subject: Subject) -> None:
-        """Drop what was noted about a subject that is gone."""
+        """Drop everything about a subject that no longer exists."""
         topics = self._due.get(subject.namespace)
         if topics is not None and subject in topics.get(subject.topic, ()):
             del topics[subject.topic][subject]
@@ -228,7 +228,7 @@ class Agenda:
         self.succeeded(subject)
 
     def size(self) -> int:
-        """How much is remembered: what is due, timers, waits, pauses, work under way."""
+        """How many entries are stored: due subjects, timers, waits, pauses, writes in progress."""
         noted = (self._timers, self._soonest, self._busy, self._failures, self._not_before)
         waits = sum(map(len, self._waits_on.values()))
         return self._count + waits + sum(map(len, noted))

@@ -1,9 +1,9 @@
-"""What our own writes have made true, until the watch shows it.
+"""The results of our own writes, until the watch shows them.
 
-The API server answers a write before the watch brings it, and an older event may still be on its
-way. Until then what we know is laid over what we see, or we would do the same thing twice.
-An assumption ends when it is seen to be true, and at the latest after a few seconds: then what
-is seen counts, whatever we believed.
+The API server answers a write before the watch shows the change, and an older event may still
+arrive. Until then the known result overrides the observed state, or we would write the same thing
+twice. An assumption ends when the watch confirms it, and after a few seconds at the latest: then
+the observed state counts.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ PARTS = tuple(each.name for each in fields(Assumed) if each.name != "until")
 
 
 class Assumptions:
-    """Overlays by pod uid."""
+    """The assumptions about pods, by uid."""
 
     def __init__(self) -> None:
         self.by_uid: dict[str, Assumed] = {}
@@ -75,7 +75,7 @@ class Assumptions:
             self._sweep(now)
 
     def _sweep(self, now: datetime) -> None:
-        """Forget what was assumed of pods that the watch has not shown since: they are gone."""
+        """Drop the assumptions about pods that the watch never showed: they are gone."""
         self._sweep_at = now + LIFETIME
         for uid in [uid for uid, each in self.by_uid.items() if now >= each.until]:
             del self.by_uid[uid]
@@ -100,7 +100,7 @@ class Assumptions:
 
 
 def overlaid(pod: Pod, assumed: Assumed) -> Pod:
-    """Lay an assumption over a pod as it was seen."""
+    """The observed pod, changed by an assumption."""
     if assumed.node is not None and pod.node != assumed.node:
         pod = replace(pod, node=assumed.node)
     # A bound pod needs no nomination any more, and the API server may have taken it away.

@@ -32,7 +32,7 @@ PATIENCE = timedelta(seconds=5)
 
 
 def look_at_burst(ledger: Ledger, now: datetime) -> Iterator[Sequence]:
-    """Give up the slots that stand in a burst's way.
+    """Delete the guardians of the slots whose room a burst needs.
 
     A group of pods for which there was no room pauses as a whole: only its first pod was tried.
     """
@@ -57,9 +57,9 @@ def look_at_burst(ledger: Ledger, now: datetime) -> Iterator[Sequence]:
 
 
 def look_at_retries(ledger: Ledger, now: datetime) -> Iterator[Sequence]:
-    """Have kube-scheduler look again, if a pod has waited too long beside its room.
+    """Make kube-scheduler try again if a pod has waited too long although there is room.
 
-    We act on behalf of a headroom; without one, the preemptions of others are not ours.
+    This is done on behalf of a headroom. Without one, preemption is not our concern.
     """
     headrooms = ledger.slots.headrooms
     names = sorted(name for name, each in headrooms.items() if each.mode == PREEMPTIBLE)
@@ -79,7 +79,7 @@ def look_at_retries(ledger: Ledger, now: datetime) -> Iterator[Sequence]:
 
 
 def burst_view(ledger: Ledger, waiting: tuple[Pod, ...]) -> BurstView:
-    """The pods that wait, and the slots in their way, as they are now."""
+    """The pods that wait, and the slots whose room they could get, as they are now."""
     given_up = tuple(ledger.having(By.GIVEN_UP, ""))
     return BurstView(
         waiting,
@@ -96,7 +96,7 @@ def _served(ledger: Ledger) -> Iterator[Pod]:
 
 
 def _most_urgent(ledger: Ledger) -> tuple[Pod, ...]:
-    """The pods of which a burst may consist: by priority, then those who came first."""
+    """The pods that can be part of a burst: by priority, then by arrival."""
     known = (group for group in ledger.index.all(By.BURST) if not group.room)
     open_to = [group for group in known if group not in ledger.burst_pauses]
     groups = sorted(open_to, key=lambda group: -group.priority)
@@ -134,7 +134,7 @@ def _release(ledger: Ledger, guardians: tuple[Pod, ...]) -> Sequence:
 
 
 def _guardians(ledger: Ledger) -> dict[str, tuple[Pod, ...]]:
-    """Guardians that may be given up, by node: the largest first, so that few will do."""
+    """The guardians that may be deleted, by node: the largest first, so that few are needed."""
     found: dict[str, list[Pod]] = {}
     given_up = ledger.index.of(By.GIVEN_UP)
     for whole, headroom in ledger.slots.headrooms.items():

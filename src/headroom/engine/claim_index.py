@@ -40,14 +40,14 @@ def index_subject(namespace: str) -> Subject:
 
 
 def touch_indexes(ledger: Ledger, of: Hold | Headroom) -> None:
-    """Have the indexes looked at that may name a hold, or the slots of a headroom."""
+    """Check the indexes that may name a hold, or the slots of a headroom."""
     reached = reach(of, ledger.policy.across_namespaces)
     for namespace in ledger.namespaces if EVERYWHERE in reached else reached:
         ledger.agenda.touch(index_subject(namespace))
 
 
 class Indexer:
-    """Keeps one index a namespace."""
+    """Maintains the claim index of each namespace."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -57,18 +57,18 @@ class Indexer:
         self.blind = False  # the watch of pods has not proved for long that it is alive
 
     def forget(self, namespace: str) -> None:
-        """What was written is not there: write again."""
+        """The index object is gone: write it again."""
         self._written.pop(namespace, None)
 
     def touch(self, hold: Hold) -> None:
-        """A hold has come, changed or gone: have the indexes looked at that may name it."""
+        """A hold was created, changed or deleted: check the indexes that may name it."""
         self._asked = self._asked or _for_who_asks(hold)
         touch_indexes(self._ledger, hold)
 
     def withdraw(self, now: datetime) -> Iterator[Sequence]:
-        """Have no more pods gated: empty every index, and write none from now on.
+        """Stop the gating of pods: empty every index, and write none from now on.
 
-        One that is just being written is left for the next call.
+        An index that is being written is left for the next call.
         """
         self._withdrawn = True
         for namespace, known in tuple(self._written.items()):

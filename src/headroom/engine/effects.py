@@ -1,6 +1,6 @@
-"""What each action makes true once the API server has said yes, before the watch shows it.
+"""What each action changes when the API server has accepted it, before the watch shows it.
 
-Also what is about to be made, where a second decision of the same plan must know of the first.
+Also what is about to be created, if a second decision of the same plan must know of the first.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ GATE_WORK = (Work.DOOR1, Work.DOOR1_FINISH)  # Guardians that wait for room give
 
 
 def assume(ledger: Ledger, action: Action, outcome: Done, now: datetime) -> None:
-    """Let the ledger know what this action has changed."""
+    """Tell the ledger what this action has changed."""
     until = now + LIFETIME
     match action:
         case CreateGuardian() | CreateLatch() | CreateFence():
@@ -96,26 +96,26 @@ def assume(ledger: Ledger, action: Action, outcome: Done, now: datetime) -> None
 
 
 def expect_pod(ledger: Ledger, pod: Pod, now: datetime) -> None:
-    """Take a pod that we have just made, unless the watch was quicker and knows better."""
+    """Add a pod that we have just created, unless the watch has already shown it."""
     known = ledger.pods.get(pod.key)
     if (known is None or known.uid != pod.uid) and not ledger.assumptions.has_ended(pod.uid):
         see_pod(ledger, pod, now)
 
 
 def intend(ledger: Ledger, sequence: Sequence) -> None:
-    """Count the latches that a sequence is about to make, so that the next decision sees them."""
+    """Count the latches that a sequence will create, so that the next decision sees them."""
     for latch in _latches(sequence):
         pod = Pod(latch.key, requests=latch.requests, priority=LOCKED_PRIORITY)
         ledger.state.nominate(pod, latch.node)
 
 
 def makes_latch(sequence: Sequence, subject: Subject) -> bool:
-    """Whether a subject is a latch that a sequence makes."""
+    """Whether a subject is a latch that a sequence creates."""
     return any(pod_subject(latch.key) == subject for latch in _latches(sequence))
 
 
 def begin(ledger: Ledger, sequence: Sequence) -> None:
-    """A sequence begins: let others count what it is about to do."""
+    """A sequence begins: other decisions count what it is about to do."""
     for subject, entries in work_entries(sequence):
         ledger.work.put(subject, entries)
     for action in chain.from_iterable(sequence.steps):
@@ -131,7 +131,7 @@ def begin(ledger: Ledger, sequence: Sequence) -> None:
 
 
 def end(ledger: Ledger, sequence: Sequence, completed: bool) -> None:
-    """It has ended, well or not: then the latches that it did not make count no longer."""
+    """A sequence has ended: latches that it did not create no longer count."""
     for subject, _ in work_entries(sequence):
         expect_no_more(ledger, subject)
     for latch in () if completed else _latches(sequence):
@@ -143,9 +143,9 @@ def end(ledger: Ledger, sequence: Sequence, completed: bool) -> None:
 
 
 def _note_deletion(ledger: Ledger, pod: Pod, at_gate: bool) -> None:
-    """That a guardian goes which we take away ourselves is no loss, unless it was ended before.
+    """A guardian that we delete ourselves is not lost, unless somebody else ended it before.
 
-    Noted now: the watch may show that it is gone before the API server answers us.
+    This is noted now, because the watch may show the deletion before the API server answers.
     """
     if pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN and pod.deleted is None:
         parent = kept_for(pod)

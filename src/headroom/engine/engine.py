@@ -1,8 +1,8 @@
 """The engine: events in, plans out, outcomes back in.
 
-It ties the ledger, the agenda and those who decide: the keeper of holds, the two doors, the latches
-and the claim index. It does no I/O and reads no clock; the same events, times and outcomes always
-give the same plans. See `runtime` for who drives it.
+It connects the ledger, the agenda and the controllers: of holds, headrooms, owners at the two
+doors, latches, fences and claim indexes. It does no I/O and reads no clock; the same events, times
+and outcomes always give the same plans. `runtime.operator` calls it.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ Controller = Callable[[Subject, datetime], Iterable[Sequence]]
 
 
 class Engine:
-    """Decides, from all that was seen, what to do next."""
+    """Decides what to do next, from everything that was observed."""
 
     def __init__(self, policy: Policy) -> None:
         self._agenda = Agenda()
@@ -131,7 +131,7 @@ class Engine:
         }
 
     def observe(self, event: Event, now: datetime) -> None:
-        """Take an event in. Events say what is now true; one told twice changes nothing."""
+        """Process an event. It says what is true now; a repeated event changes nothing."""
         if isinstance(event, Synced):
             self.synced = True
             return
@@ -141,11 +141,11 @@ class Engine:
         self.quarantine.attempt("observe", subject, now, take_in, self._observers, what, now)
 
     def sees(self, silent_for: timedelta) -> None:
-        """For how long the watch of pods has proved nothing; too long means that we are blind."""
+        """Set how long the watch of pods has been silent; too long means that it may be broken."""
         self._indexer.blind = silent_for > self.ledger.policy.watch_silence
 
     def plan(self, now: datetime) -> Plan:
-        """Say what to do now; its sequences count as started."""
+        """Decide what to do now; the sequences of the plan count as started."""
         if not self.synced:
             return Plan()
         planned: list[Sequence] = []
@@ -198,19 +198,19 @@ class Engine:
                 handover_queue.drop(self.ledger, node, now)
 
     def _tell_contained(self, now: datetime, planned: list[Sequence]) -> None:
-        """Put what was contained on the objects that it is about."""
+        """Report contained exceptions on the objects that they concern."""
         for contained in self.quarantine.take_untold():
             tell = partial(self._notices.of, contained, now)
             self.quarantine.attempt("tell", contained.subject, now, self._start, planned, tell)
 
     def withdraw(self, now: datetime) -> tuple[Sequence, ...]:
-        """Say how to let no new pod wait for us, before we stop."""
+        """The writes that stop the gating of new pods, before the operator stops."""
         planned: list[Sequence] = []
         self._start(planned, partial(self._indexer.withdraw, now))
         return tuple(planned)
 
     def let_go(self, now: datetime) -> None:
-        """Let no owner at the gate wait any longer for a hold that may come."""
+        """Release the owners at the gate: none waits any longer for a hold that may come."""
         waits_since(self.ledger, now - self.ledger.policy.patience)
         for key in self.ledger.waiting:
             self._agenda.touch(pod_subject(key))
@@ -222,9 +222,9 @@ class Engine:
         self.ledger.lost.clear()
 
     def _begin(self, now: datetime) -> None:
-        """Note all that is due when we first may act: holds before those who come for them.
+        """Collect what is due when the operator may act first: holds before their owners.
 
-        Owners may have been in sight for long, but nobody was there to serve them until now.
+        Owners may have existed for long, but no operator served them until now.
         """
         self.ledger.began = True
         self.ledger.note_missing_nodes()
@@ -251,7 +251,7 @@ class Engine:
         return "".join(told) if judged else "it could not be judged"
 
     def settle(self, action: Action, outcome: Outcome, now: datetime) -> bool:
-        """Take note of what became of an action; say whether its sequence may go on."""
+        """Process the outcome of an action; return whether its sequence may continue."""
         subject = partial(about, action)
         noted = self.quarantine.attempt("settle", subject, now, self._settle, action, outcome, now)
         return noted and isinstance(outcome, Done)
@@ -298,7 +298,7 @@ class Engine:
         assume(self.ledger, action, outcome, now)
 
     def finish(self, sequence: Sequence, completed: bool, now: datetime) -> None:
-        """A sequence has ended; its subjects are decided afresh, after a pause if it failed."""
+        """A sequence has ended: its subjects are decided again, after a pause if it failed."""
         attempt = self.quarantine.attempt
         attempt("finish", partial(_whose, sequence), now, self._ended, sequence, completed)
         self._agenda.finish(sequence.subjects)
@@ -334,7 +334,7 @@ class Engine:
         return self._keeper.look(hold, now) if called else ()
 
     def _wake(self, subject: Subject, now: datetime) -> Iterable[Sequence]:
-        """Subjects of which nothing is written: others are decided because of them."""
+        """Subjects without writes of their own: other subjects are decided because of them."""
         if subject.topic is Topic.NODE:  # A handover there is over.
             self._agenda.wake(node_changed(subject.identity))
         elif subject.topic is Topic.FOLLOW:
@@ -357,7 +357,7 @@ class Engine:
         return owner_controller.look(ledger, pod, now)
 
     def _decide_guardian(self, pod: Pod, now: datetime) -> Iterator[Sequence]:
-        """A guardian of ours whose hold is gone for good gives its room back at once."""
+        """Delete a guardian whose hold is gone for good."""
         parent = kept_for(pod)
         hold = self.ledger.holds.get(parent)
         if hold is None or all(owner.uid != hold.parent.uid for owner in pod.owners):
@@ -370,7 +370,7 @@ class Engine:
 
 
 def about(action: Action) -> str:
-    """Whom an action is about, in the words of the log."""
+    """The object that an action is about, as text for the log."""
     for name in ("key", "parent", "about", "name", "namespace"):
         if hasattr(action, name):
             return f"{type(action).__name__} {getattr(action, name)}"
@@ -378,7 +378,7 @@ def about(action: Action) -> str:
 
 
 def _whose(sequence: Sequence) -> Subject | str:
-    """Whose trouble it is when a sequence cannot be ended."""
+    """The subject that is blamed if the end of a sequence raises an exception."""
     if len(sequence.subjects) == 1:
         return sequence.subjects[0]
     return ", ".join(map(str, sequence.subjects)) or sequence.work.value

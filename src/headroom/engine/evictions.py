@@ -1,8 +1,8 @@
-"""Freeze what decides who gives way to a hold or an owner: `core.eviction` has the decisions.
+"""Build the views for `core.eviction`, which decides which pods end for a hold or an owner.
 
-Owners of our scheduler that find their hold in use (`preemption`), slots of a node whose room
-others have (`reclaim`), holds that wait for running pods to end (`preallocation`), and guardians
-that somebody else has ended (`preempted`).
+There is one view for each case: an owner of our scheduler finds its hold in use (`preemption`),
+other pods have the room of a slot of a node (`reclaim`), a hold waits for running pods to end
+(`preallocation`), somebody else has ended a guardian (`preempted`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from headroom.scheduling.choose import ChosenNode, choose
 
 
 def way_into_a_hold(ledger: Ledger, pod: Pod, now: datetime) -> Offer | None:
-    """Find the hold that the pod gets at the least cost if others give way."""
+    """Find the hold that the pod can get with the least harmful preemption."""
     parents = chain(ledger.open.for_pod(pod), ledger.coming.for_pod(pod))
     holds = (_to_enter(ledger, ledger.holds[parent], now) for parent in parents)
     return preemption.way_into_a_hold(pod, holds, ledger.policy, ledger.budgets.values(), now)
@@ -50,16 +50,16 @@ def way_into_a_hold(ledger: Ledger, pod: Pod, now: datetime) -> Offer | None:
 def victims_under(
     ledger: Ledger, latch: Pod, owner: Pod, hold: Hold, now: datetime
 ) -> tuple[Pod, ...] | None:
-    """Who still has to give way under a latch, nobody as long as they are leaving.
+    """The pods that still have to be ended under a latch; empty while they are terminating.
 
-    None if the owner cannot have the hold in this way any more.
+    None if the owner cannot get the hold in this way any more.
     """
     use = _in_use(ledger, hold, latch.nominated, latch)  # What the latch keeps was looked at.
     return preemption.victims_in(use, owner, ledger.policy, ledger.budgets.values(), now)
 
 
 def _to_enter(ledger: Ledger, hold: Hold, now: datetime) -> HoldToEnter:
-    """A hold into which a pod could get if others give way."""
+    """A hold that a pod could get by preemption."""
     parent, busy = hold.parent.identity, ledger.agenda.busy
     node = ledger.memory[parent].node or hold.status.node
 
@@ -89,9 +89,9 @@ def occupants(ledger: Ledger, pods: Iterable[Pod]) -> tuple[Occupant, ...]:
 
 
 def reclaim_view(ledger: Ledger, hold: Hold, waits: bool) -> ReclaimView:
-    """A slot of a node whose room others may have.
+    """A slot of a node whose room other pods may have.
 
-    It is looked at again when room gets free on its node and when the limits of its namespace
+    It is decided again when room becomes free on its node and when the limits of its namespace
     change.
     """
     node = hold.template.node
@@ -136,7 +136,7 @@ def place_for(ledger: Ledger, hold: Hold) -> Succession | None:
 
 
 def wake_waiting_holds(ledger: Ledger, pod: Pod) -> None:
-    """A pod has changed: have the holds looked at that could take its place."""
+    """A pod has changed: decide the holds again that could take its place."""
     for subject in ledger.agenda.waiting(CANDIDATES) if pod.node else ():
         hold = ledger.holds.get(subject.identity)
         if hold is not None and _is_candidate(ledger, hold, pod):

@@ -27,7 +27,7 @@ from headroom.engine.observation.pods import look_everywhere
 
 
 def begin(ledger: Ledger) -> None:
-    """All is known now: owners may have ended, and fences be left, while nobody was there."""
+    """Everything was observed: owners may have ended, or fences remain, from before the start."""
     for parent, hold in ledger.holds.items():
         users = ledger.claimants_of(hold) if returns(hold) else ()
         for node in (hold.status.node, *(pod.node for pod in users)):
@@ -46,7 +46,7 @@ def pod_seen(ledger: Ledger, pod: Pod) -> None:
 
 
 def pod_gone(ledger: Ledger, pod: Pod) -> None:
-    """A pod is gone; the room of a guardian that somebody deleted is kept behind a fence."""
+    """A pod is gone; a fence keeps the room of a guardian that somebody else deleted."""
     guards = pod.labels.get(ROLE_LABEL) == ROLE_GUARDIAN
     hold = ledger.holds.get(kept_for(pod)) if guards else None
     own = hold is not None and pod.key.namespace == hold.guardian_namespace and returns(hold)
@@ -62,7 +62,7 @@ def _concern(ledger: Ledger, pod: Pod) -> None:
 
 
 def look(ledger: Ledger, node: str, now: datetime) -> Iterator[Sequence]:
-    """Fence a node, or take its fence away, if that is due."""
+    """Create or delete the fence of a node, if that is due."""
     view = _view(ledger, node, now)
     decision = decide(view, ledger.node_memory[node], ledger.policy, now)
     ledger.node_memory[node] = decision.memory

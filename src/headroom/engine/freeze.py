@@ -52,19 +52,19 @@ def hold_room(ledger: Ledger, hold: Hold) -> HoldRoom:
 
 
 def claimed(ledger: Ledger, pod: Pod) -> Hold | None:
-    """The hold that a pod names in its claim, if it is there."""
+    """The hold that a pod names in its claim, if this hold exists."""
     claim = claim_of(pod)
     return ledger.holds.get(claim[0]) if claim is not None else None
 
 
 def hold_used_by(ledger: Ledger, pod: Pod) -> Hold | None:
-    """The hold that a pod has a claim on, if the claim stands."""
+    """The hold that a pod has a valid claim on."""
     hold = claimed(ledger, pod)
     return hold if hold is not None and owns(ledger, hold, pod) else None
 
 
 def _is_bound_by_us(ledger: Ledger, key: Key, uid: str) -> bool:
-    """Whether a pod has a node, and we gave it that node."""
+    """Whether a pod has a node, and we bound it."""
     pod = ledger.pods.get(key)
     return pod is not None and pod.uid == uid and pod.occupies_node and ledger.bound_by_us(pod)
 
@@ -95,7 +95,7 @@ def unsettled_on(ledger: Ledger, node: str, latches: bool = True) -> frozenset[K
 
 
 def stands_for_hold(ledger: Ledger, latch: Pod) -> bool:
-    """Whether a latch keeps a place for as long as its hold waits, and for no owner."""
+    """Whether a latch keeps room for its hold itself, not for an owner."""
     hold = ledger.holds.get(kept_for(latch))
     if hold is None or claims_on(latch):
         return False
@@ -107,12 +107,12 @@ def stands_for_hold(ledger: Ledger, latch: Pod) -> bool:
 
 
 def unfit(ledger: Ledger, pod: Pod, node: str, without: frozenset[Key]) -> str | None:
-    """Say why the pod would not fit, or None when it would; our own fences let our own by."""
+    """Why a pod would not fit on a node, or None; our own pods ignore our fences."""
     return unfit_on(ledger, node)(pod, without)
 
 
 def unfit_on(ledger: Ledger, node: str) -> Unfit:
-    """The same question about one node, which may be asked about several pods."""
+    """The same function for one node, to be called for several pods."""
     if node not in ledger.nodes:
         return lambda pod, without: f"there is no node {node}"
     fences = frozenset(ledger.index.of(By.FENCE, node))

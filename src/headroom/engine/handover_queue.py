@@ -1,4 +1,4 @@
-"""Handovers about to start: claims wait for their node, and their holds are reserved.
+"""Handovers that are about to start: owners wait for their node, and their holds are reserved.
 
 `core.doors.next_handover` says what starts next on a node. A parked owner is expected on its node:
 pods that may not be beside it go elsewhere.
@@ -75,19 +75,19 @@ def launch(ledger: Ledger, node: str) -> Iterable[Sequence]:
 
 
 def drop(ledger: Ledger, node: str, now: datetime) -> None:
-    """Let go of the claims on a node, which could not be started; all is decided anew."""
+    """Drop the waiting claims of a node, which could not start; their owners are decided again."""
     for pod, _ in parked(ledger, By.PARKED, node):
         unpark(ledger, pod.key, now)
     expect_no_more(ledger, node_subject(node))
 
 
 def parked(ledger: Ledger, by: By, value: str) -> tuple[Claim, ...]:
-    """The claims that wait for a node, or to be handed a hold, in the order in which they came."""
+    """The claims that wait for a node or for a hold, in order of arrival."""
     return tuple([ledger.parked[key] for key in ledger.handovers.of(by, value)])
 
 
 def unpark(ledger: Ledger, key: Key, now: datetime) -> None:
-    """Let go of the claim of a pod, which cannot be started; it is decided anew later."""
+    """Drop the waiting claim of a pod, which cannot start; the pod is decided again later."""
     ledger.handovers.put(key)
     _, offer = ledger.parked.pop(key)
     ledger.state.unexpect(key)
@@ -127,7 +127,7 @@ def _parked(ledger: Ledger, claim: Claim) -> ParkedClaim:
 def _begin(
     ledger: Ledger, node: str, group: tuple[ParkedClaim, ...], scarce: bool
 ) -> Sequence | None:
-    """The handover of those who go together and are as they were; the rest is decided anew."""
+    """The handover of a group; owners that have changed meanwhile are decided again."""
     claims = [each.claim for each in group if each.owner is not None and each.stands]
     sequence = None
     if claims and group[0].door == 2:
@@ -165,7 +165,7 @@ def _through_gate(ledger: Ledger, node: str, claims: list[Claim]) -> Sequence:
 
 
 def _spares(ledger: Ledger, size: Resources) -> Iterator[Pod]:
-    """Latches of a size that have done their work."""
+    """The spare latches of a size, which can be moved."""
     return (ledger.pods[key] for key in ledger.handovers.of(By.REUSABLE_LATCH, size))
 
 
@@ -181,7 +181,7 @@ def short_of_places(ledger: Ledger, node: str) -> bool:
 
 
 def left_beside(ledger: Ledger, hold: Hold) -> Resources | None:
-    """What owners who wait for a handover leave of a reusable hold, for others to go with them."""
+    """What waiting owners leave of a reusable hold, for other owners that join their handover."""
     claims = parked(ledger, By.RESERVED, hold.parent.identity)
     if not claims:
         return None

@@ -58,7 +58,7 @@ QUIET_START = timedelta(seconds=2)  # Most holds are Available by then: one writ
 
 
 class HoldController:
-    """Looks after every hold, one at a time."""
+    """Decides every hold, one at a time."""
 
     def __init__(self, ledger: Ledger, publisher: StatusWriter) -> None:
         self._ledger = ledger
@@ -70,14 +70,14 @@ class HoldController:
         forget_names(hold)
 
     def made(self, hold: Hold, uid: str, now: datetime) -> None:
-        """A guardian was made."""
+        """A guardian was created."""
         parent, memory = hold.parent.identity, self._ledger.memory
         if parent in self._ledger.holds:
             guardian_pace.made(self._ledger, hold)
             memory[parent] = guardian_made(memory[parent], uid, now)
 
     def look(self, hold: Hold, now: datetime) -> Iterator[Sequence]:
-        """What this hold needs now."""
+        """Decide this hold, and yield its writes."""
         ledger = self._ledger
         seen = self._publisher.give_up_unseen(hold, now)
         view = self._view(seen, now)
@@ -98,7 +98,7 @@ class HoldController:
             yield sequence
 
     def _apply(self, hold: Hold, decision: HoldDecision) -> None:
-        """Remember what was decided, and arm what brings the hold back."""
+        """Store the memory, and set the timer and the waits of the decision."""
         agenda, subject = self._ledger.agenda, hold_subject(hold.parent)
         for gone in set(self._ledger.memory[hold.parent.identity].waits).difference(decision.waits):
             agenda.stop_waiting(subject, gone)
@@ -182,7 +182,7 @@ class HoldController:
         )
 
     def _charge(self, view: HoldView) -> None:
-        """Tell the quotas what a hold takes of them, or that it waits for one."""
+        """Tell the quotas what a hold uses of them, or that it waits for one."""
         hold, subject = view.hold, hold_subject(view.hold.parent)
         if wants_no_room(hold) or view.obstacles.limit:
             return
@@ -193,7 +193,7 @@ class HoldController:
             quotas.answered(self._ledger, hold, subject, view.obstacles.refused)
 
     def _admitted(self, hold: Hold, decision: HoldDecision, now: datetime) -> Sequence | None:
-        """What was decided, as far as the rate limits let it begin now."""
+        """The writes of a decision, as far as the rate limits allow them now."""
         sequence, agenda = decision.sequence, self._ledger.agenda
         if not decision.seeks:
             guardian_pace.forget(self._ledger, hold)
@@ -208,7 +208,7 @@ class HoldController:
         return sequence
 
     def _is_spent(self, hold: Hold) -> bool:
-        """Whether a slot that is not refilled has an owner: its headroom is about to drop it."""
+        """Whether a slot that is not refilled has an owner: its headroom will drop it."""
         headroom = self._ledger.slots.headrooms.get(hold.group)
         never = bool(hold.slot) and headroom is not None and headroom.refill == NEVER
         return never and bool(self._ledger.claimants_of(hold, lodgers=True))
@@ -273,14 +273,14 @@ def _renewal_of(ledger: Ledger, view: HoldView) -> RenewalView | None:
 
 
 def _fits_in_place(ledger: Ledger, view: HoldView, old: Pod) -> bool:
-    """Whether a hold's guardian of the size to keep would find room where the old one stands."""
+    """Whether a guardian of the size to keep would fit in the place of the old one."""
     ours = frozenset({old.key} | {latch.key for latch in view.latches})
     wanted = replace(view.hold.template.pod, requests=hold_lifecycle.size_kept(view))
     return unfit(ledger, wanted, old.node, ours) is None
 
 
 def _fits_beside(ledger: Ledger, hold: Hold, old: Pod) -> bool:
-    """Whether a hold's guardian would find room while the old one still stands."""
+    """Whether a new guardian would find room beside the old one."""
     wanted = hold.template.pod
     if hold.template.node:
         return unfit(ledger, wanted, hold.template.node, frozenset()) is None

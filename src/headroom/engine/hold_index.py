@@ -1,10 +1,10 @@
 """An index of holds: find those that could match a pod without checking all of them.
 
-A hold is on one shelf for each of its index keys, in each namespace that it reaches. On a shelf,
-holds that a pod cannot distinguish (same order, same room, same use) are in one bin, oldest first,
-then by name. So the preference of a pod is calculated once for a bin, however many holds are in it.
-`open` shelves contain holds that may be claimed now, `expected_pods` shelves those that get their
-room soon.
+A hold has one entry ("shelf") for each of its index keys, in each namespace that it reaches. In an
+entry, holds that a pod cannot distinguish (same order, same room, same use) are one group ("bin"),
+oldest first, then by name. So the preference of a pod is calculated once for a group, however many
+holds it has. The ledger has one such index of holds that may be claimed now, and one of holds that
+get their room soon.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class HoldIndex:
         self._named: dict[str, dict[str, None]] = {}
 
     def put(self, hold: Hold, left: Resources | None = None) -> bool:
-        """Put a hold on its shelves, of which so much is left; say whether anything is new."""
+        """Add a hold, of which so much is left; return whether its entries have changed."""
         parent, room = hold.parent.identity, hold.template.pod.requests
         place = (hold.created.isoformat() if hold.created else "", parent)
         used = EMPTY if left is None else room.minus(left)
@@ -59,7 +59,7 @@ class HoldIndex:
         return True
 
     def take(self, parent: str) -> None:
-        """Take a hold off its shelves, if it stands on any."""
+        """Remove a hold, if it is in the index."""
         known = self._places.pop(parent, None)
         if known is None:
             return
@@ -81,7 +81,7 @@ class HoldIndex:
         return parent in self._places
 
     def for_pod(self, pod: Pod) -> Iterator[str]:
-        """Parents that may concern a pod, the best first, each once."""
+        """The parents of holds that may match a pod, the best first, each once."""
         if pod.wish.name:
             yield from sorted(self._named.get(pod.wish.name, ()))
             return

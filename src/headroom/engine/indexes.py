@@ -16,7 +16,7 @@ Entries = tuple[Entry, ...]
 
 
 def drop(index: dict[_K, dict[_V, Any]], key: _K, value: _V) -> None:
-    """Take a value out of an index; a key without values goes as well."""
+    """Remove a value from an index; a key without values is removed, too."""
     entries = index.get(key)
     if entries is not None:
         entries.pop(value, None)
@@ -37,7 +37,7 @@ class Index(Generic[_N]):
         return len(self._entries)
 
     def put(self, name: _N, entries: tuple[Entry, ...] = ()) -> tuple[Entries, Entries]:
-        """An object has these entries now, and no others; return those that it lost and got."""
+        """Set the entries of an object; return the removed and the added ones."""
         before = self._entries.get(name, ())
         if before == entries:
             return (), ()
@@ -68,16 +68,16 @@ class Index(Generic[_N]):
         return found.get(value, ())
 
     def all(self, by: By) -> Mapping[Any, Collection[_N]]:
-        """All that is looked up in this way, by value."""
+        """The objects of all entries of this kind, by value."""
         return self._names[by]
 
     def amount(self, name: _N) -> Resources:
-        """What an object adds to totals."""
+        """The amount of an object in totals."""
         amounts = (entry.amount for entry in self._entries.get(name, ()))
         return next((amount for amount in amounts if amount is not None), EMPTY)
 
     def total(self, by: By, value: Hashable) -> Resources:
-        """What the objects with an entry add up to."""
+        """The sum of the amounts of the objects with an entry."""
         return Resources(self._totals.get((by, value)))
 
     def entries(self, name: _N) -> tuple[Entry, ...]:

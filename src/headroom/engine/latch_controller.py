@@ -1,4 +1,4 @@
-"""The controller of latches: it freezes a latch and does what `latch_decision` decides."""
+"""The controller of latches: it builds the view of a latch and carries out `latch_decision`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from headroom.engine.volumes import prepare
 
 
 def look(ledger: Ledger, latch: Pod, now: datetime) -> Iterator[Sequence]:
-    """What this latch needs now."""
+    """Decide this latch, and yield its writes."""
     firm_at = ledger.firm_at(latch) if latch.nominated else None
     waiting = tuple(filter(ledger.waits, claims_on(latch))) if firm_at is not None else ()
     for claim in waiting:
@@ -55,7 +55,7 @@ def look(ledger: Ledger, latch: Pod, now: datetime) -> Iterator[Sequence]:
 
 
 def remember(ledger: Ledger, latch: Pod, memory: LatchMemory) -> None:
-    """Replace what is remembered of a latch."""
+    """Replace the memory of a latch."""
     before = ledger.latch_memory[latch.uid]
     ledger.latch_memory[latch.uid] = memory
     if before.reusable != memory.reusable:
@@ -67,7 +67,7 @@ def remember(ledger: Ledger, latch: Pod, memory: LatchMemory) -> None:
 
 
 def latched(ledger: Ledger, owner: Pod) -> bool:
-    """Whether a latch stands for this very pod."""
+    """Whether a latch was created for exactly this pod."""
     return any(
         (line.owner, line.uid) == (owner.key, owner.uid)
         for latch in ledger.having(By.LATCH_OF_OWNER, owner.key)
@@ -76,7 +76,7 @@ def latched(ledger: Ledger, owner: Pod) -> bool:
 
 
 def dismiss(ledger: Ledger, node: str) -> None:
-    """Have latches removed that wait on a node for another use, and are in the way there."""
+    """Remove the spare latches of a node, because their room is needed."""
     for latch in tuple(ledger.state.nominated_on(node)):
         memory = ledger.latch_memory[latch.uid]
         if memory.reusable:
@@ -91,7 +91,7 @@ def latch_view(
     waiting: tuple[LatchClaim, ...],
     now: datetime,
 ) -> LatchView:
-    """A latch as it is now; `waiting` are the claims on it whose owners are to come."""
+    """A latch as it is now; `waiting` are its claims whose owners have no node yet."""
     memory, node = ledger.latch_memory[latch.uid], latch.nominated
     writing = any(ledger.agenda.busy(pod_subject(claim.owner)) for claim in waiting)
     view = LatchView(latch, memory, firm_at, bool(waiting), writing)
@@ -119,7 +119,7 @@ def latch_view(
 
 
 def _latched_hold(ledger: Ledger, hold: Hold, latch: Pod, places: int) -> LatchedHold:
-    """A hold that a latch was made for, as it is now; of one that has ended nothing is to come."""
+    """A hold of a latch as it is now; for a hold that has ended, nothing will come."""
     guardians, owners = ledger.guardians_of(hold), ledger.claimants_of(hold)
     if hold.terminal:
         return LatchedHold(hold, guardians, owners, owners)
@@ -136,12 +136,12 @@ def _latched_hold(ledger: Ledger, hold: Hold, latch: Pod, places: int) -> Latche
 
 
 def _holds_of(ledger: Ledger, latch: Pod) -> list[Hold]:
-    """The holds that a latch was made for, those that are there."""
+    """The holds that a latch was created for, as far as they exist."""
     return [ledger.holds[parent] for parent in parents_on(latch) if parent in ledger.holds]
 
 
 def _given_up(ledger: Ledger, claims: tuple[LatchClaim, ...]) -> Hold | None:
-    """The hold for which others gave way, if the owner that was to have it never came."""
+    """The hold for which other pods were ended, if its owner never came."""
     for claim in claims:
         if not claim.preempts:
             continue
@@ -153,7 +153,7 @@ def _given_up(ledger: Ledger, claims: tuple[LatchClaim, ...]) -> Hold | None:
 
 
 def _hold_of(ledger: Ledger, claim: LatchClaim) -> Hold | None:
-    """The hold of a claim; not another by its name, which has promised nothing."""
+    """The hold of a claim; not a later object of the same name, which has promised nothing."""
     hold = ledger.holds.get(claim.parent)
     return hold if hold is not None and hold.parent.uid == claim.parent_uid else None
 
@@ -161,7 +161,7 @@ def _hold_of(ledger: Ledger, claim: LatchClaim) -> Hold | None:
 def _open(
     ledger: Ledger, latch: Pod, waiting: tuple[LatchClaim, ...], now: datetime
 ) -> tuple[OpenClaim, ...]:
-    """The claims whose owners wait, with the reason why one does not get its room, if any."""
+    """The claims whose owners wait, each with the reason why its owner does not get the room."""
     if not waiting:
         return ()
     node, found = _latched_node(ledger, latch.nominated), []

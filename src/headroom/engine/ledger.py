@@ -1,8 +1,8 @@
-"""What is known of the cluster, with the indexes that decisions need.
+"""The observed state of the cluster, with the indexes that decisions need.
 
-`Ledger` takes events in and keeps pods by role: guardians and claimants of each hold, latches,
-owners that wait at one of our doors. It also feeds the scheduling state that answers whether a pod
-fits. It decides nothing; it only says on the agenda which subjects an event touches.
+`Ledger` has all observed objects, and pods by role: guardians and claimants of each hold, latches,
+owners that wait at one of our doors. It also updates the scheduling state, which answers whether a
+pod fits. It decides nothing; it puts the subjects that a change concerns on the agenda.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ MOST_GONE_NODES = 10_000
 
 
 class Ledger:
-    """The cluster as we know it."""
+    """The observed cluster."""
 
     def __init__(self, policy: Policy, agenda: Agenda) -> None:
         self.policy = policy
@@ -102,19 +102,19 @@ class Ledger:
         return map(self.pods.__getitem__, self.index.of(by, value))
 
     def guardians_of(self, hold: Hold) -> tuple[Pod, ...]:
-        """The pods that keep a hold's room: ours by name and by owner, not by label alone."""
+        """The guardians of a hold: recognized by name and owner, not by label alone."""
         keys = self.index.of(By.GUARDIAN, hold.parent.identity)
         return tuple([pod for key in keys if keeps(hold, pod := self.pods[key])])
 
     def guardian_of(self, hold: Hold) -> Pod | None:
-        """The healthy guardian of a hold, if it has one: of two, the one that has a node."""
+        """The healthy guardian of a hold, if any: of two, the one that has a node."""
         return healthiest(hold, self.guardians_of(hold))
 
     def claimants_of(self, hold: Hold, lodgers: bool = False) -> tuple[Pod, ...]:
-        """Pods with a claim on a hold that we would have given.
+        """Pods with a valid claim on a hold.
 
-        A slot that is given once is held anew under its name: whoever has got it is history,
-        unless `lodgers` are asked for too.
+        A slot that was given to an owner is held again under the same name. Its former owners no
+        longer count, except with `lodgers`.
         """
         keys = self.index.of(By.CLAIMANT, hold.parent.identity)
         pods = [self.pods[key] for key in keys]
@@ -123,9 +123,9 @@ class Ledger:
         return tuple([pod for pod in pods if owns(self, hold, pod)])
 
     def promised(self, hold: Hold, owners: Iterable[Pod] | None = None) -> bool:
-        """Whether an owner is on its way into a hold: claimed, latched for, or about to be.
+        """Whether an owner is on its way into a hold: it has a claim or a latch, or will get one.
 
-        `owners` are those with a claim on the hold, where they are known.
+        `owners` are the pods with a claim on the hold, if the caller knows them.
         """
         parent = hold.parent.identity
         if self.handovers.of(By.RESERVED, parent):
@@ -151,11 +151,11 @@ class Ledger:
         return tuple([pod for key in keys if not any(self.awaited_by(pod := self.pods[key]))])
 
     def bound_by_us(self, pod: Pod) -> bool:
-        """Whether it is we who give a pod its node, once it claims: at the second door."""
+        """Whether we bind this pod: it uses door 2."""
         return pod.scheduler in self.policy.scheduler_names or ROLE_LABEL in pod.labels
 
     def firm_at(self, latch: Pod) -> datetime | None:
-        """When a latch may be trusted to keep free room; None while the watch has not shown it.
+        """From when on a latch reliably keeps free room; None while the watch has not shown it.
 
         Pods come in one ordered stream: with the latch's nomination we have seen every bind before.
         """
@@ -182,7 +182,7 @@ class Ledger:
         return tuple(pod for pod in seated if pod.occupies_node and pod.node == node)
 
     def awaited_by(self, latch: Pod) -> Iterator[LatchClaim]:
-        """The claims of a latch whose owners are to come; none once it has given them up."""
+        """The claims of a latch whose owners have no node yet; none after it has given them up."""
         given_up = self.latch_memory[latch.uid].given_up
         return filter(self.waits, () if given_up else claims_on(latch))
 
@@ -192,7 +192,7 @@ class Ledger:
         return owner is not None and owner.uid == line.uid and self.door(owner) == 2
 
     def see_hold(self, hold: Hold) -> None:
-        """Take a hold as it now is; an object made anew under an old name is another hold."""
+        """A hold was created or has changed; a new object under an old name is another hold."""
         parent = hold.parent.identity
         old = self.holds.get(parent)
         if old is not None and old.parent.uid != hold.parent.uid:
@@ -220,13 +220,13 @@ class Ledger:
         self.wake_guardians(parent, By.CLAIMANT, By.LATCH_OF_HOLD)
 
     def wake_guardians(self, parent: str, *others: By) -> None:
-        """Have those looked at who stand for a hold, whether it is known or not."""
+        """Decide the guardians and latches of a hold again, whether the hold is known or not."""
         for by in (By.GUARDIAN, *others):
             for key in self.index.of(by, parent):
                 self.agenda.touch(pod_subject(key))
 
     def shelve(self, hold: Hold, left: Resources | None) -> None:
-        """Say how much of a hold may be claimed now, if any, and wake who waits for it."""
+        """Set how much of a hold may be claimed now, and decide the pods again that wait for it."""
         parent, free = hold.parent.identity, left is not None
         off, on = (self.coming, self.open) if free else (self.open, self.coming)
         off.take(parent)
@@ -237,12 +237,12 @@ class Ledger:
                         self.agenda.touch(pod_subject(owner))
 
     def unshelve(self, hold: Hold) -> None:
-        """A hold that nobody can claim and that is not on its way."""
+        """A hold cannot be claimed now, and gets no room soon."""
         for shelves in (self.open, self.coming):
             shelves.take(hold.parent.identity)
 
     def see_node(self, node: Node) -> bool:
-        """Take a node; say whether more has changed than a heartbeat, which touches nobody."""
+        """A node was created or has changed; return whether it is more than a heartbeat."""
         old = self.nodes.get(node.name)
         self.nodes[node.name] = node
         if old is not None and replace(old, version=node.version) == node:
@@ -252,7 +252,7 @@ class Ledger:
         return True
 
     def lose_node(self, name: str) -> None:
-        """A node is gone; have the holds looked at whose guardian was last seen there."""
+        """A node is gone; decide the holds again whose guardian was last seen there."""
         if self.nodes.pop(name, None) is not None:
             self.state.remove_node(name)
             self.agenda.wake(node_changed(name))
@@ -264,7 +264,7 @@ class Ledger:
                 self.agenda.touch(hold_subject(hold.parent))
 
     def note_missing_nodes(self) -> None:
-        """All is known now: a node that a status names and that is not there has gone before.
+        """Everything was observed: a node that a status names and that does not exist was deleted.
 
         An unknown node is not a deleted one: pods and nodes arrive in different streams, and a
         guardian may be seen on a new node before the node itself.
@@ -289,13 +289,13 @@ class Ledger:
         return 2 if pod.scheduler in self.policy.scheduler_names and not pod.gates else 0
 
     def touch_hold(self, parent: str, guardian: bool = False) -> None:
-        """Look at a hold, if it is there; one that is over only for the sake of a guardian."""
+        """Decide a hold again, if it exists; if it has ended, only because of a guardian."""
         hold = self.holds.get(parent)
         if hold is not None and (guardian or not hold.is_over):
             self.agenda.touch(hold_subject(hold.parent))
 
     def room_freed(self, node: str) -> None:
-        """Wake the pods that wait for room anywhere, and the holds that could not grow back."""
+        """Decide the pods again that wait for any room, and the holds that could not grow."""
         self.agenda.wake(node_changed(node))
         self.agenda.notify(ANY_ROOM)
         self.agenda.notify(Awaited(Change.ROOM, node))

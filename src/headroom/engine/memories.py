@@ -1,4 +1,4 @@
-"""Frozen records of what must be remembered between two decisions, by whom they are about."""
+"""Frozen records of what must be remembered between two decisions, by the name of the object."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _M = TypeVar("_M")
 
 
 class Memories(dict[str, _M]):
-    """Records by name. Of whom there is none nothing is known, and an empty record is not kept."""
+    """Records by name. A missing name has the empty record, which is never stored."""
 
     def __init__(self, nothing: _M) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class Memories(dict[str, _M]):
 
 @dataclass(frozen=True, slots=True)
 class QuotaTables:
-    """The quotas of dialects by name, what is charged by object, and who was refused."""
+    """The quotas of dialects by name, the charge of each object, and the refusals."""
 
     objects: dict[str, Quota] = field(default_factory=dict)
     memory: Memories[object] = field(default_factory=partial(Memories[object], None))
@@ -51,7 +51,7 @@ class QuotaTables:
 
 
 def remember(ledger: Ledger, hold: Hold, memory: HoldMemory) -> None:
-    """Replace the record of a hold; the end of its renewal is the turn of the next slot."""
+    """Replace the memory of a hold; when its renewal has ended, it is the turn of the next slot."""
     parent, agenda = hold.parent.identity, ledger.agenda
     before = ledger.memory[parent]
     if memory is before:
@@ -65,7 +65,7 @@ def remember(ledger: Ledger, hold: Hold, memory: HoldMemory) -> None:
 
 
 def note_use(ledger: Ledger, parent: str, node: str, used: bool = True) -> None:
-    """Owners of a hold are on a node, so that it may get room back there; or it has it back."""
+    """Note that a hold may get room back on a node, because its owners are there; or no more."""
     memory = ledger.memory[parent]
     if used == (node in memory.returns_on):
         return
@@ -75,7 +75,7 @@ def note_use(ledger: Ledger, parent: str, node: str, used: bool = True) -> None:
 
 
 def file_hold(ledger: Ledger, hold: Hold) -> None:
-    """Give a hold its entries in the index."""
+    """Put a hold into the index."""
     parent, across = hold.parent.identity, ledger.policy.across_namespaces
     memory = ledger.memory[parent]
     ledger.hold_index.put(parent, hold_entries(hold, across, memory.state, memory.returns_on))

@@ -30,14 +30,14 @@ def limits_of(ledger: Ledger, namespace: str) -> NamespaceLimits | LimitsError:
 
 
 def limit_of(ledger: Ledger, hold: Hold) -> str:
-    """Which limit of its namespace forbids a hold a guardian of its shape; empty if none does."""
+    """The limit of its namespace that forbids a guardian of a hold; empty if none does."""
     others = used_by_others(ledger.usage, hold.home, hold.parent.identity)
     permit = ledger.memory[hold.parent.identity].permit
     return beyond_limit(hold, permit, limits_of(ledger, hold.home), others)
 
 
 def count_usage(ledger: Ledger, hold: str) -> None:
-    """Count what a hold has or may have of its namespace; wake who waits for less of it."""
+    """Count what a hold uses of the limits of its namespace; wake holds that wait for less."""
     guardians = ledger.having(By.GUARDIAN, hold)
     entries = usage_entries(ledger.memory[hold].permit, guardians)
     now = {each.value: each.amount for each in entries}
@@ -48,7 +48,7 @@ def count_usage(ledger: Ledger, hold: str) -> None:
 
 
 def used_by_others(usage: Index[str], namespace: str, hold: str) -> Usage:
-    """What others than a hold have of a namespace, or may have."""
+    """What the other holds of a namespace use of its limits."""
     own = [each.amount or EMPTY for each in usage.entries(hold) if each.value == namespace]
     total = usage.total(By.USING, namespace)
     slots = len(usage.of(By.USING, namespace)) - len(own)

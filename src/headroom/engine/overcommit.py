@@ -1,7 +1,7 @@
-"""Nodes whose pods ask for more than there is: somebody has taken room that is held.
+"""Nodes whose pods request more than the node has: held room was taken.
 
-A pod that names its node meets no scheduler, and a node may shrink. The guardian then still stands,
-but its owner would not fit: a hold that said nothing of it would promise what is not there.
+A pod that names its node skips every scheduler, and a node may shrink. The guardian then still
+exists, but its owner would not fit. The status of the hold says so.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from headroom.engine.ledger import Ledger
 
 
 def wake_overbooked(ledger: Ledger, node: str) -> None:
-    """Something has changed on a node: have the holds there looked at, if it is too full."""
+    """Something has changed on a node: decide its holds again, if it is too full."""
     if not node or not ledger.state.overbooked(node):
         return
     for pod in ledger.state.pods_on(node):
@@ -27,7 +27,7 @@ def wake_overbooked(ledger: Ledger, node: str) -> None:
 
 
 def overbooked_around(ledger: Ledger, hold: Hold, guardian: Pod | None) -> Resources:
-    """What pods ask for beyond what the node of a hold has, of its resources and of places."""
+    """What pods request beyond the capacity of a hold's node, of its resources and of places."""
     if guardian is None or not guardian.node:
         return EMPTY
     beyond = ledger.state.overbooked(guardian.node)

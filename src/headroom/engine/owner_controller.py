@@ -93,7 +93,7 @@ def look(ledger: Ledger, pod: Pod, now: datetime) -> Iterable[Sequence]:
 
 
 def _search_view(ledger: Ledger, pod: Pod, door: int, now: datetime) -> SearchView:
-    """The holds that may be for a pod, the best first."""
+    """The holds that may match a pod, the best first."""
     busy, holds = ledger.agenda.busy, ledger.holds
     return SearchView(
         pod,
@@ -124,12 +124,12 @@ def _hold_asked(ledger: Ledger, now: datetime, hold: Hold) -> HoldAsked:
 
 
 def offer_of(ledger: Ledger, hold: Hold, pod: Pod, now: datetime) -> Offer | Refused:
-    """What this hold says to this pod."""
+    """The answer of a hold to a pod: an offer or a refusal."""
     return answer(_hold_asked(ledger, now, hold), pod, ledger.door(pod), ledger.policy, now)
 
 
 def _interrupted(ledger: Ledger, pod: Pod) -> tuple[Hold, Pod | None] | None:
-    """The hold that a pod was about to get, if it is neither offered nor promised now."""
+    """The hold that a pod was about to get, if it is now neither offered nor promised."""
     parent = was_to_get(ledger, pod)
     hold = ledger.holds.get(parent)
     if hold is None or parent in ledger.open or parent in ledger.coming or ledger.promised(hold):
@@ -138,7 +138,7 @@ def _interrupted(ledger: Ledger, pod: Pod) -> tuple[Hold, Pod | None] | None:
 
 
 def _free_room(ledger: Ledger, pod: Pod, now: datetime) -> FreeRoom:
-    """Where kube-scheduler would place a pod, and whether others are in the way there."""
+    """Where kube-scheduler would place a pod, and whether other owners need that room."""
     choice = choose(pod, ledger.state)
     if not isinstance(choice, ChosenNode):
         return FreeRoom(why_not=choice.message)
@@ -149,14 +149,14 @@ def _free_room(ledger: Ledger, pod: Pod, now: datetime) -> FreeRoom:
 
 
 def _is_returned(ledger: Ledger, pod: Pod, node: str, now: datetime) -> bool:
-    """Whether free room of a node is about to be held again, and the pod would need it."""
+    """Whether free room of a node will be held again, and the pod would need it."""
     others = returned_on(node_view(ledger, node, now), now)
     asking = replace(pod, requests=pod.requests + others)
     return bool(others) and unfit(ledger, asking, node, frozenset()) is not None
 
 
 def _displacement(ledger: Ledger, pod: Pod) -> Offer | None:
-    """The guardian whose room a pod gets that ignores holds."""
+    """The guardian whose room a pod gets that ignores holds (Koordinator's label)."""
     known = map(ledger.holds.__getitem__, ledger.open)
     rooms = (HoldRoom(hold, ledger.guardians_of(hold)) for hold in known)
     held = (HeldRoom(room, _is_moving(ledger, room.hold)) for room in rooms)
@@ -164,7 +164,7 @@ def _displacement(ledger: Ledger, pod: Pod) -> Offer | None:
 
 
 def _is_moving(ledger: Ledger, hold: Hold) -> bool:
-    """Whether a hold is being written, or an owner is about to get it."""
+    """Whether a write about a hold is in progress, or an owner is about to get it."""
     reserved = ledger.handovers.of(By.RESERVED, hold.parent.identity)
     return bool(reserved) or ledger.agenda.busy(hold_subject(hold.parent))
 
@@ -218,7 +218,7 @@ def _carry_out(ledger: Ledger, move: Move, view: OwnerView, now: datetime) -> It
 
 
 def _begin(ledger: Ledger, pod: Pod, node: str, sequence: Sequence) -> Sequence:
-    """Let later decisions count a pod, and its latch, on the node before they are there."""
+    """Count a pod and its latch on the node before they are there, for later decisions."""
     intend(ledger, sequence)
     ledger.state.expect(pod, node)
     return sequence
@@ -239,7 +239,7 @@ def _wait(ledger: Ledger, pod: Pod, wait: Wait, now: datetime) -> None:
 
 
 def _note_missed(ledger: Ledger, found: Search) -> dict[str, None]:
-    """Tell the headrooms that were for a pod that it goes without, and return their names."""
+    """Tell the headrooms that match a pod that it got no slot, and return their names."""
     missed = {refusal.parent.whole: None for refusal in found.refused if refusal.owner}
     for whole in missed:
         note_missed(ledger, whole)
@@ -247,7 +247,7 @@ def _note_missed(ledger: Ledger, found: Search) -> dict[str, None]:
 
 
 def _prepare(ledger: Ledger, pod: Pod, node: str, now: datetime) -> tuple[Sequence, ...]:
-    """Have claims bound that wait for the pod, before it takes the hold that is kept for it."""
+    """Bind the volume claims that wait for the pod, before it takes the hold."""
     step = prepare(ledger, pod, node, pod_subject(pod.key), now)
     if not isinstance(step, str):
         return step
@@ -256,7 +256,7 @@ def _prepare(ledger: Ledger, pod: Pod, node: str, now: datetime) -> tuple[Sequen
 
 
 def _is_new(ledger: Ledger, pod: Pod, message: str) -> bool:
-    """Note what is told of a pod; say whether it was not what was last told."""
+    """Remember the message about a pod; return whether it is a new one."""
     memory = ledger.pod_memory[pod.uid]
     ledger.pod_memory[pod.uid] = replace(memory, told=message)
     return memory.told != message
@@ -265,7 +265,7 @@ def _is_new(ledger: Ledger, pod: Pod, message: str) -> bool:
 def _mark_stuck(
     ledger: Ledger, pod: Pod, message: str, now: datetime, reason: str = "Unschedulable"
 ) -> tuple[Sequence, ...]:
-    """Say it where people and autoscalers look: once for each new reason."""
+    """Mark a pod as unschedulable, once for each new reason."""
     message = shortened(message)
     if not _is_new(ledger, pod, message):
         return ()

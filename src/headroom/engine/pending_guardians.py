@@ -27,19 +27,19 @@ Fits = Callable[[Pod], bool]
 
 
 def expect(ledger: Ledger, subject: Subject, node: str) -> None:
-    """Make no guardian for a node: its room is about to be free for somebody else."""
+    """Create no guardian for a node: its room will soon be free for an owner."""
     ledger.work.put(subject, (Entry(By.EXPECTED, node),))
 
 
 def expect_no_more(ledger: Ledger, subject: Subject) -> None:
-    """They have come, or will not."""
+    """The owners have arrived, or will not."""
     for by, node, _ in ledger.work.put(subject)[0]:
         if by is By.EXPECTED:
             left(ledger, str(node))
 
 
 def left(ledger: Ledger, node: str) -> None:
-    """One less is on the way to a node."""
+    """One owner less is on its way to a node."""
     for pin in (node, ANYWHERE):
         if may_make(ledger, pin):
             ledger.agenda.wake(Awaited(Change.ARRIVALS, pin))
@@ -54,12 +54,12 @@ def may_make(ledger: Ledger, pin: str) -> bool:
 
 
 def in_flight(ledger: Ledger) -> int:
-    """How many guardians are being made, of whomever."""
+    """How many guardians are being created, of all holds."""
     return sum(map(len, ledger.work.all(By.MAKING).values()))
 
 
 def being_made(ledger: Ledger, whole: str) -> frozenset[str]:
-    """The slots of a headroom, as holds, whose guardian is being made and not known yet."""
+    """The slots of a headroom, as holds, whose guardian is being created and not observed yet."""
     making = (each.identity for holds in ledger.work.all(By.MAKING).values() for each in holds)
     return frozenset(hold for hold in making if hold.startswith(f"{whole}#"))
 
@@ -70,20 +70,20 @@ def seeking(ledger: Ledger) -> Iterator[Pod]:
 
 
 def seekers(ledger: Ledger, whole: str) -> frozenset[str]:
-    """The slots of a headroom, as holds, whose guardian waits for a node or is about to."""
+    """The slots of a headroom, as holds, whose guardian waits for a node or will wait for one."""
     waiting = map(kept_for, seeking(ledger))
     found = frozenset(hold for hold in waiting if hold.startswith(f"{whole}#"))
     return found | being_made(ledger, whole)
 
 
 def blocks(ledger: Ledger, node: str) -> bool:
-    """Whether a guardian is being made that could land on a node, and is not known yet."""
+    """Whether a guardian is being created, and not observed yet, that could get this node."""
     making = ledger.work.all(By.MAKING)
     return node in making or ANYWHERE in making
 
 
 def rivals(ledger: Ledger, node: str, priority: int, fits: Fits) -> list[Pod]:
-    """Guardians that wait for room and could take an owner's on this node.
+    """Guardians that wait for room and could take the room of an owner on this node.
 
     `fits` says whether one would find room there; those of one shape are asked about once.
     """

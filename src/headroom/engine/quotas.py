@@ -34,13 +34,13 @@ from headroom.engine.status_writer import StatusWriter, quota_subject
 
 
 def begin(ledger: Ledger, now: datetime) -> None:
-    """Seat what was there when we began, the oldest first: so were they seated before us."""
+    """Count the objects from before the start, the oldest first, as they were counted before."""
     for headroom in sorted(ledger.slots.headrooms.values(), key=age):
         _seat(ledger, headroom, now)
 
 
 def see_quota(ledger: Ledger, quota: Quota) -> None:
-    """A quota is there, as given."""
+    """A quota was created or has changed."""
     name = quota.parent.name
     before = ledger.quotas.objects.get(name)
     if before is not None and before.parent.uid != quota.parent.uid:
@@ -54,7 +54,7 @@ def see_quota(ledger: Ledger, quota: Quota) -> None:
 
 
 def lose_quota(ledger: Ledger, parent: Parent) -> None:
-    """A quota is gone: whoever waited for it may go on."""
+    """A quota is gone: objects that waited for it may continue."""
     if ledger.quotas.objects.pop(parent.name, None) is not None:
         ledger.quotas.memory.pop(parent.name, None)
         _recount(ledger, parent.name)
@@ -71,7 +71,7 @@ def relabelled(ledger: Ledger) -> None:
 
 
 def see_headroom(ledger: Ledger, headroom: Headroom, now: datetime) -> None:
-    """An object that wants slots is there: it takes a seat if there is one, once we have begun."""
+    """An object that wants slots was observed: after the start, count it if the quota has room."""
     if headroom.deleted is not None:
         lose(ledger, headroom.parent)
     elif ledger.began:
@@ -79,7 +79,7 @@ def see_headroom(ledger: Ledger, headroom: Headroom, now: datetime) -> None:
 
 
 def see_hold(ledger: Ledger, hold: Hold) -> None:
-    """A slot is there: it counts once it stands, and no longer when its time is over."""
+    """A slot was observed: it counts from when it is held until it has expired."""
     if hold.status.phase == "Failed":
         lose(ledger, hold.parent)
     elif hold.parent.identity in ledger.quotas.charges or had_room(hold):
@@ -87,20 +87,20 @@ def see_hold(ledger: Ledger, hold: Hold) -> None:
 
 
 def stands(ledger: Ledger, thing: Hold | Headroom) -> None:
-    """Count an object that has its room already, whatever the quotas say."""
+    """Count an object that already has its room, even above the quotas."""
     demand = demand_of(thing)
     if demand is not None:
         _charge(ledger, demand)
 
 
 def lose(ledger: Ledger, parent: Parent) -> None:
-    """An object is gone, ended or was never made: what it took is free again."""
+    """An object is gone, has ended or was never created: it no longer counts."""
     if ledger.quotas.charges.pop(parent.identity, None) is not None:
         _count(ledger, parent.identity)
 
 
 def refusal(ledger: Ledger, wanted: Hold | Headroom, now: datetime) -> QuotaRefusal | None:
-    """The first quota that has no room for what somebody wants, if there is one."""
+    """The first quota that has no room for an object, if there is one."""
     if not ledger.quotas.objects or wanted.parent.identity in ledger.quotas.charges:
         return None
     demand = demand_of(wanted)
@@ -119,7 +119,7 @@ def refusal(ledger: Ledger, wanted: Hold | Headroom, now: datetime) -> QuotaRefu
 def answered(
     ledger: Ledger, wanted: Hold | Headroom, subject: Subject, refusal: QuotaRefusal | None
 ) -> None:
-    """Count what is not refused; else `subject` is looked at again when there may be room."""
+    """Count an object that was not refused; else decide `subject` again when there may be room."""
     if refusal is None:
         demand = demand_of(wanted)
         if demand is not None and demand.parent.identity not in ledger.quotas.charges:
@@ -132,7 +132,7 @@ def answered(
 
 
 def asks_anew(ledger: Ledger, subject: Subject) -> None:
-    """Somebody is looked at again: what it was refused before no longer counts."""
+    """A subject is decided again: drop its former refusal."""
     before = ledger.quotas.refusals.pop(subject, None)
     if before is not None:
         ledger.agenda.stop_waiting(subject, Awaited(Change.QUOTA, before.quota))
@@ -140,7 +140,7 @@ def asks_anew(ledger: Ledger, subject: Subject) -> None:
 
 
 def look(ledger: Ledger, name: str, writer: StatusWriter, now: datetime) -> Iterator[Sequence]:
-    """Have a quota's object show how it stands, and come back when its limits may change."""
+    """Write the status of a quota, and set a timer for when its limits may change."""
     if name not in ledger.quotas.objects:
         return
     quota = ledger.quotas.objects[name]
@@ -181,7 +181,7 @@ def _charge(ledger: Ledger, demand: Demand) -> None:
 
 
 def _count(ledger: Ledger, name: str) -> None:
-    """Count an object under all quotas, in force or not; wake who waits for less of one."""
+    """Count an object under all quotas, in force or not; wake subjects that wait for room."""
     counted: list[Entry] = []
     if name in ledger.quotas.charges:
         for quota in ledger.quotas.objects.values():
@@ -195,7 +195,7 @@ def _count(ledger: Ledger, name: str) -> None:
 
 
 def _recount(ledger: Ledger, name: str) -> None:
-    """Count anew what is under one quota: it came, went or is another."""
+    """Count all objects under one quota again: it was created, changed or deleted."""
     quota = ledger.quotas.objects.get(name)
     for thing, demand in ledger.quotas.charges.items():
         others = (each for each in ledger.quotas.charged.entries(thing) if _quota_of(each) != name)
@@ -209,13 +209,13 @@ def _entries(ledger: Ledger, quota: Quota, demand: Demand) -> tuple[Entry, ...]:
 
 
 def _wake_all(ledger: Ledger) -> None:
-    """Quotas are not what they were: others may be in force, so everybody asks again."""
+    """Quotas have changed: others may be in force, so every waiting subject asks again."""
     for name in ledger.quotas.objects:
         _wake(ledger, name)
 
 
 def _wake(ledger: Ledger, name: str) -> None:
-    """Let those who wait for a quota ask again."""
+    """Decide the subjects again that wait for a quota."""
     _touch(ledger, name)
     ledger.agenda.wake(Awaited(Change.QUOTA, name))
 

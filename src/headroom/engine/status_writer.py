@@ -80,9 +80,9 @@ def subject_of(write: WriteStatus) -> Subject:
 
 @dataclass(frozen=True, slots=True)
 class StatusChange:
-    """A status that an object should show, and the one that it is believed to show.
+    """The status that an object should show, and the one that it is assumed to show.
 
-    `tells` gives the events from the status that was last told to this one. `news`: people wait for
+    `tells` returns the events for the change since the last events. `news`: people wait for
     it. `coalesced` is how long the next write waits for others to join it. After a `final` one
     nothing is decided."""
 
@@ -130,7 +130,7 @@ class _Namespace:
 
 
 class StatusWriter:
-    """Remembers, by the subject of its write, what each object shows and what we wrote."""
+    """Stores what each object shows and what we wrote, by the subject of the write."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -140,12 +140,12 @@ class StatusWriter:
         self._sweep_at = SPARE_NAMESPACES
 
     def see(self, hold: Hold) -> Hold:
-        """The hold with the status that we wrote, while an older one may still be seen."""
+        """The hold with the status that we wrote, while an older one may still arrive."""
         known = self.note(status_subject(hold.parent), hold.parent.uid, hold.status)
         return hold if known.written is None else replace(hold, status=known.written)
 
     def note(self, subject: Subject, uid: str, shown: Any) -> _Record:
-        """Take a status as the watch shows it; one that we wrote is then an ordinary one."""
+        """The watch shows a status; if we wrote it, our write is now confirmed."""
         known = self._record(subject, uid)
         seen = known.done is not None and known.written == shown
         known = replace(known, shown=shown, written=None if seen else known.written)
@@ -167,7 +167,7 @@ class StatusWriter:
     def publish(
         self, hold: Hold, status: HoldStatus, owners: Mapping[str, Pod], now: datetime
     ) -> Iterator[Sequence]:
-        """Write the status of a hold and tell its story; from now on it counts."""
+        """Write the status of a hold, with its events; it counts from now on."""
         if status.conditions:
             conditions = witnesses.shown(self._ledger, hold, status.conditions, now)
             status = replace(status, conditions=conditions)
@@ -189,7 +189,7 @@ class StatusWriter:
     def publish_headroom(
         self, headroom: Headroom, status: HeadroomStatus, now: datetime
     ) -> Iterator[Sequence]:
-        """Write the status of a headroom, and tell what has changed."""
+        """Write the status of a headroom, with its events."""
         if headroom.finds_owners:  # They may be others than at the last time.
             witnesses.want(self._ledger, self._ledger.slots.headrooms[headroom.parent.whole])
         conditions = witnesses.shown(self._ledger, headroom, status.conditions, now)
@@ -203,7 +203,7 @@ class StatusWriter:
         yield from self.write(StatusChange(write, before, tells, news, COALESCED), now)
 
     def publish_quota(self, quota: Quota, status: Any, now: datetime) -> Iterator[Sequence]:
-        """Write the status of a quota, and tell what has changed."""
+        """Write the status of a quota, with its events."""
 
         def tells(told: Any) -> Iterable[actions.Tell]:
             return replace(quota, status=told).tellings(status, now)
@@ -241,7 +241,7 @@ class StatusWriter:
             yield telling(tell)
 
     def is_due(self, subject: Subject, now: datetime) -> bool:
-        """Whether a hold is decided for the sake of its status.
+        """Whether a hold must be decided because of its status.
 
         It is once after each write that is not final, and as long as its status waits, was refused,
         or was not shown in time.
@@ -270,7 +270,7 @@ class StatusWriter:
         self._agenda.later(_decided_as(subject), now + TRUST_OWN_WRITE)
 
     def failed(self, write: WriteStatus, outcome: actions.Outcome, now: datetime) -> None:
-        """A status did not get through: what the object shows counts again, after a pause.
+        """A status write failed: after a pause, the shown status counts again.
 
         A status that is refused for good, or too often, counts for a while as if it had been
         written. A latch stays until its hold has said that it is not held, and must not wait for a
@@ -299,7 +299,7 @@ class StatusWriter:
         self._agenda.forget(subject)
 
     def look(self, name: str, now: datetime) -> None:
-        """Call those of a namespace whose turn has come."""
+        """Decide the objects of a namespace again whose turn has come."""
         namespace = self._namespaces.get(name)
         if namespace is None:
             return
@@ -312,7 +312,7 @@ class StatusWriter:
             self._agenda.later(Subject(Topic.STATUSES, name), namespace.rate.next(now))
 
     def size(self) -> int:
-        """How much is remembered."""
+        """How many entries are stored."""
         each = self._namespaces.values()
         waiting = sum(len(space.waiting) + len(space.called) for space in each)
         return len(self._records) + len(self._namespaces) + waiting
@@ -354,7 +354,7 @@ class StatusWriter:
         return hold
 
     def _record(self, subject: Subject, uid: str) -> _Record:
-        """What is known of an object; one made anew under its name has shown nothing yet."""
+        """The record of an object; a new object under an old name has shown nothing yet."""
         known = self._records.get(subject)
         if known is None or known.uid == uid:
             return known or _Record(uid)
@@ -382,7 +382,7 @@ def _decided_as(subject: Subject) -> Subject:
 
 
 def _is_news(before: HoldStatus, status: HoldStatus) -> bool:
-    """Whether room was got, lost or given up: a first word that there is none is no news."""
+    """Whether room was got, lost or released; the first status without room is no news."""
     return before.phase != status.phase and (bool(before.phase) or status.phase == "Available")
 
 

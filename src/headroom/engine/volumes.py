@@ -23,7 +23,7 @@ from headroom.engine.ledger import Ledger
 
 
 def see(ledger: Ledger, thing: Stored) -> tuple[Key, ...]:
-    """A claim, volume or class is there; answer with the pods whom it concerns."""
+    """A claim, volume or class was observed; return the pods that it concerns."""
     table, name = ledger.stored[type(thing)], _name(thing)
     before = _concerned(ledger, table.get(name))
     table[name] = thing
@@ -40,7 +40,7 @@ def lose(ledger: Ledger, thing: Stored) -> tuple[Key, ...]:
 
 
 def wrote(ledger: Ledger, action: SelectNode | PromiseVolume) -> tuple[Key, ...]:
-    """A write is done, and counts before the watch shows it; whom that concerns."""
+    """A write is done, and counts before the watch shows it; return the pods that it concerns."""
     if isinstance(action, SelectNode):
         claim = ledger.storage.claims.get(action.key)
         if claim is not None and claim.uid == action.uid:
@@ -56,9 +56,9 @@ def wrote(ledger: Ledger, action: SelectNode | PromiseVolume) -> tuple[Key, ...]
 def prepare(
     ledger: Ledger, pod: Pod, node: str, subject: Subject, now: datetime
 ) -> tuple[Sequence, ...] | str:
-    """Have claims bound that wait for a pod, or say why they get no volume on this node.
+    """Bind the claims that wait for a pod, or return why they get no volume on this node.
 
-    `subject` keeps the pod's room meanwhile, and is looked at again.
+    `subject` keeps the pod's room meanwhile, and is decided again.
     """
     claims = (ledger.storage.claims.get(Key(pod.key.namespace, name)) for name in pod.claims)
     asked = (claim.key.name for claim in claims if claim and ledger.node_asked[claim.uid])
@@ -80,7 +80,7 @@ def _name(thing: Stored) -> Key | str:
 
 
 def _concerned(ledger: Ledger, thing: Stored | None) -> Iterable[Key]:
-    """The pods that go by a thing; a class or a free volume may matter to all who wait."""
+    """The pods that an object concerns; a class or a free volume may concern all that wait."""
     match thing:
         case None:
             return ()

@@ -1,6 +1,6 @@
 """The controller of owners that carry a claim: `core.doors` decides about them.
 
-It also says, between any two steps of a handover, what the next step rests on (`premises`).
+Between two steps of a handover it also checks what the next step depends on (`premises`).
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from headroom.engine.ledger import Ledger
 
 
 def waits_since(ledger: Ledger, moment: datetime) -> None:
-    """Let the time of all who wait at our doors begin then."""
+    """Set the start of the waiting time of all pods at our doors."""
     for pod in [ledger.pods[key] for key in ledger.waiting]:
         ledger.pod_memory[pod.uid] = replace(ledger.pod_memory[pod.uid], since=moment)
 
 
 def follow(ledger: Ledger, pod: Pod, at: OwnerStage, now: datetime) -> Iterator[Sequence]:
-    """Go on with a pod that carries a claim: finish it, or take the claim back."""
+    """Continue with a pod that carries a claim: complete its handover, or take the claim back."""
     hold, policy = claimed(ledger, pod), ledger.policy
     if hold is not None and at is OwnerStage.NOMINATED:
         decision = decide(_view(ledger, pod, hold, now), policy, now)
@@ -93,14 +93,14 @@ def gated_claim(ledger: Ledger, pod: Pod) -> Hold | None:
 
 
 def note_refused(ledger: Ledger, action: Action, outcome: Outcome) -> None:
-    """Take note of a write that was forbidden, if it may be part of a handover."""
+    """Remember a write that was forbidden, if it may be part of a handover."""
     if isinstance(action, DeletePod | Ungate) and isinstance(outcome, Denied | Invalid):
         memory = ledger.pod_memory[action.uid]
         ledger.pod_memory[action.uid] = replace(memory, denied=outcome.message)
 
 
 def note_ended(ledger: Ledger, sequence: Sequence, completed: bool) -> None:
-    """A sequence has ended: owners of whose handover something was forbidden go back."""
+    """A sequence has ended: undo the handovers of which a write was forbidden."""
     memories, denied = ledger.pod_memory, {}
     for write in written(sequence):
         if why := memories[write.uid].denied:
@@ -128,13 +128,13 @@ def _guardians(ledger: Ledger, sequence: Sequence) -> dict[str, Key | None]:
 
 
 def is_taken_back(ledger: Ledger, sequence: Sequence, pod: Pod) -> bool:
-    """Whether an owner is to be looked at once more at once, because its claim goes."""
+    """Whether an owner must be decided again at once, because its claim is taken back."""
     refusal = ledger.pod_memory[pod.uid].refusal
     return sequence.work in (*FINISHING, Work.TAKE_BACK) and refusal is not None
 
 
 def missing(ledger: Ledger, sequence: Sequence, number: int) -> str:
-    """What a step rests on and is not there any more, in words; empty if all is as it was."""
+    """What a step depends on and no longer exists, as text; empty if nothing has changed."""
 
     def gated(pod: Pod) -> NominatedOwner | None:
         hold = gated_claim(ledger, pod)

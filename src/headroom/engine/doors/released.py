@@ -19,7 +19,7 @@ from headroom.engine.pending_guardians import seeking
 
 
 def goes_first(ledger: Ledger, owner: Pod, wholes: Iterable[str], now: datetime) -> None:
-    """Have guardians that wait for room not be before an owner that goes on without them."""
+    """Put a released owner, which continues without a hold, before guardians that wait for room."""
     without = tuple(wholes)
     first = [whole for whole in without if not ledger.index.of(By.RELEASED, whole)]
     if without:
@@ -34,7 +34,7 @@ def goes_first(ledger: Ledger, owner: Pod, wholes: Iterable[str], now: datetime)
 
 
 def ahead_of(ledger: Ledger, hold: Hold, now: datetime) -> tuple[Pod, Ahead] | None:
-    """The owner that a hold lets go first."""
+    """The released owner that goes before the guardian of a hold."""
     pods = ledger.having(By.RELEASED, hold.parent.whole)
     released = ((pod, ledger.pod_memory[pod.uid].ahead) for pod in pods)
     return first_of(hold, ((pod, ahead) for pod, ahead in released if ahead is not None), now)

@@ -18,7 +18,7 @@ from headroom.engine.ledger import Ledger
 
 
 def note_guardian_gone(ledger: Ledger, key: Key, uid: str, by_us: bool = False) -> None:
-    """A pod is about to be forgotten; if it is a guardian, latches have its room from now on.
+    """A pod is gone; if it was a guardian, latches keep its room from now on.
 
     Work about one hold is never done at the same time. So our deletion of its guardian came after
     the nomination of its latch, if that is done; this says nothing of the guardian of an older hold
@@ -36,7 +36,7 @@ def note_guardian_gone(ledger: Ledger, key: Key, uid: str, by_us: bool = False) 
 
 
 def took_over(ledger: Ledger, latch: Pod) -> bool:
-    """Whether a latch has the room of a guardian from that one; not once it serves another use."""
+    """Whether a latch took its room over from a guardian; no longer after it was moved."""
     return ledger.pod_memory[latch.uid].took_over == _use(latch)
 
 

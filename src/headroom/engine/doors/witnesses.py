@@ -63,7 +63,7 @@ class DoorRecords:
 
 
 def see_pod(ledger: Ledger, before: Pod | None, pod: Pod) -> None:
-    """Take a pod as it was and as it now is."""
+    """A pod was created or has changed."""
     doors, namespace = ledger.doors, pod.key.namespace
     if not doors.entered.entries(pod.uid):
         if at_door(pod, ledger.policy.scheduler_names):
@@ -101,7 +101,7 @@ def see_namespace(ledger: Ledger, before: Namespace | None, namespace: Namespace
 
 
 def want(ledger: Ledger, thing: Hold | Headroom) -> None:
-    """A hold or headroom is as given."""
+    """A hold or headroom was created or has changed."""
     doors, whole, wish = ledger.doors, thing.parent.whole, asking_for_doors(thing)
     if wish is None:
         forget(ledger, thing.parent)
@@ -127,9 +127,9 @@ def forget(ledger: Ledger, parent: Parent) -> None:
 def shown(
     ledger: Ledger, thing: Hold | Headroom, conditions: tuple[Condition, ...], now: datetime
 ) -> tuple[Condition, ...]:
-    """The conditions that an object should show, with what is to be told of doors.
+    """The conditions that an object should show, with the one about missing doors.
 
-    While it is not known yet whether there is a witness, what was told before stays.
+    While it is not known yet whether there is a witness, the condition stays as it was.
     """
     whole, before = thing.parent.whole, thing.status.conditions
     known = whole not in ledger.doors.fresh
@@ -138,7 +138,7 @@ def shown(
 
 
 def look(ledger: Ledger, now: datetime) -> Iterator[Sequence]:
-    """Look for witnesses among the pods that are there, and tell of those found."""
+    """Search witnesses among the existing pods, and report those found."""
     doors = ledger.doors
     if doors.fresh and doors.not_before is not None and now < doors.not_before:
         ledger.agenda.later(SUBJECT, doors.not_before)
@@ -156,7 +156,7 @@ def look(ledger: Ledger, now: datetime) -> Iterator[Sequence]:
 
 
 def _search(ledger: Ledger) -> None:
-    """Let the pods without a door bear witness, in the namespaces of the wishes that are fresh."""
+    """Try the pods without a door as witnesses, in the namespaces of new wishes."""
     doors, across = ledger.doors, ledger.policy.across_namespaces
     fresh, doors.fresh = doors.fresh, {}
     doors.news.update(fresh)
@@ -173,7 +173,7 @@ def _search(ledger: Ledger) -> None:
 
 
 def _tell(ledger: Ledger, wish: Hold | Headroom, now: datetime) -> Tell | None:
-    """The event about an object, unless it was told of late or its condition says it."""
+    """The event about an object, unless it had one recently or its condition says the same."""
     parent, told_at = wish.parent, ledger.doors.told_at
     message, last = _message(ledger, parent.whole), told_at.get(parent.whole)
     if not message or told_in(wish.status.conditions):
@@ -187,7 +187,7 @@ def _tell(ledger: Ledger, wish: Hold | Headroom, now: datetime) -> Tell | None:
 
 
 def _message(ledger: Ledger, whole: str) -> str:
-    """What is to be told of an object: that its witness, if it has one, lacks a door."""
+    """The message about an object: its witness has no door; empty without a witness."""
     witness = _witness(ledger, whole)
     return remark(witness) if witness is not None else ""
 
@@ -198,10 +198,10 @@ def _witness(ledger: Ledger, whole: str) -> Key | None:
 
 
 def _bear_witness(ledger: Ledger, pod: Pod) -> None:
-    """Let a pod without a door stand for every hold that means it and has no witness.
+    """Make a pod without a door the witness of every hold that matches it and has none.
 
-    Not if other pods of its controller come through a door: then so did this one. A pod that found
-    no hold has lost its gate, and nothing on it tells that it had one.
+    This is not done if other pods of its controller use a door: then this pod used it, too. A pod
+    that found no hold has lost its gate, and nothing on it shows that it had one.
     """
     doors, namespace = ledger.doors, pod.key.namespace
     wanted = doors.index.all(By.WITHOUT_WITNESS)
@@ -230,14 +230,14 @@ def _lose_witnesses_of(ledger: Ledger, controller: str) -> None:
 
 
 def _lacks_no_more(ledger: Ledger, key: Key) -> None:
-    """A pod lacks a door no more, or is no more."""
+    """A pod has a door now, or is gone."""
     if key in ledger.doors.lacking.get(key.namespace, ()):
         drop(ledger.doors.lacking, key.namespace, key)
         _lose_witness(ledger, key)
 
 
 def _lose_witness(ledger: Ledger, key: Key) -> None:
-    """A pod bears witness no more: another is looked for."""
+    """A pod is no longer a witness: search another one."""
     doors = ledger.doors
     for whole in tuple(doors.index.of(By.WITNESS, key)):
         doors.index.put(whole, _places(ledger, doors.wishes[whole]))
@@ -245,7 +245,7 @@ def _lose_witness(ledger: Ledger, key: Key) -> None:
 
 
 def _look_for(ledger: Ledger, *wholes: str) -> None:
-    """Have a witness looked for among the pods that are there, where there is none."""
+    """Search a witness among the existing pods for each object without one."""
     for whole in wholes:
         if _witness(ledger, whole) is None:
             ledger.doors.fresh[whole] = None
@@ -253,7 +253,7 @@ def _look_for(ledger: Ledger, *wholes: str) -> None:
 
 
 def _places(ledger: Ledger, wish: Hold | Headroom) -> tuple[Entry, ...]:
-    """Where a wish is looked up; without a key, that its namespace has any."""
+    """The index entries of a wish; without a key, one that says that its namespace has a wish."""
     within = reached(wish, ledger.policy.across_namespaces)
     keys = ("", *rule_keys(wish))
     return tuple(Entry(By.WITHOUT_WITNESS, (place, key)) for place in within for key in keys)

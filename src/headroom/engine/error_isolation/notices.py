@@ -1,7 +1,7 @@
-"""What an object is told when a decision about it raised: an event, and a condition where it can.
+"""Report an exception of a decision on its object: an event, and a condition if it has any.
 
-The status stays as it was, but for `Degraded`: what stands goes on standing. The next decision that
-goes well writes the status anew. Slots are told of on their headroom.
+The status stays as it was, except for `Degraded`: existing room stays held. The next decision that
+succeeds writes the status again. An exception about a slot is reported on its headroom.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ ADVICE = "this is a bug in headroom, please report it; others are not affected"
 
 
 class Notices:
-    """Puts contained exceptions on the objects that they are about."""
+    """Reports contained exceptions on the objects that they concern."""
 
     def __init__(self, ledger: Ledger, publisher: StatusWriter) -> None:
         self._ledger = ledger
         self._publisher = publisher
 
     def of(self, contained: Contained, now: datetime) -> Iterator[Sequence]:
-        """The writes that tell an object; none for a subject that is no object."""
+        """The writes that report an exception; none for a subject that is not an object."""
         message = f"left alone for a while after {described(contained.error)}; {ADVICE}"
         subject = contained.subject
         if isinstance(subject, str):

@@ -1,10 +1,10 @@
-"""One subject's trouble stays with it: what raises is noted, told on its object and left alone.
+"""An exception about one subject does not stop the others: it is recorded, and the subject pauses.
 
-Whatever an object says, a decision about it may meet something that nobody thought of. That ends
-nobody else's turn: the exception is kept as `Contained` (the driver logs and counts it), the
-subject rests for a while, longer each time, and its object gets an event and a condition. A
-contained exception is a bug all the same: simulations and stories count it as a violation.
-Running out of memory is nobody's own trouble, and is passed on.
+An object may contain something that no code expects. The decision about it then raises, and all
+other subjects are decided as usual. The exception is recorded as `Contained` (the driver logs and
+counts it), the subject pauses, longer each time, and its object gets an event and a condition. A
+contained exception is still a bug: simulations and stories count it as a violation. A MemoryError
+belongs to no subject and is raised again.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Contained:
-    """An exception that was kept to its subject, and what was being done (`where`).
+    """An exception that was limited to its subject, and what was being done (`where`).
 
-    The subject is a text for what the agenda does not know: a write, or an object of another kind.
+    The subject is a text if the agenda does not know it: a write, or an object of another kind.
     """
 
     where: str
@@ -53,7 +53,7 @@ class _Rest:
 
 
 class Quarantine:
-    """Subjects that are left alone for a while, and what they did."""
+    """Subjects that pause after an exception, and these exceptions."""
 
     def __init__(self, agenda: Agenda) -> None:
         self.total = 0
@@ -72,7 +72,7 @@ class Quarantine:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> bool:
-        """Do something about a subject; False if it raised, which is then noted."""
+        """Call a function about a subject; False if it raised, which is then recorded."""
         try:
             call(*args, **kwargs)
         except MemoryError:
@@ -83,7 +83,7 @@ class Quarantine:
         return True
 
     def note(self, where: str, subject: Subject | str, error: Exception, now: datetime) -> None:
-        """Take note of an exception; only who decides about the subject has to pause."""
+        """Record an exception; the subject pauses only if the exception came from its decision."""
         self.total += 1
         contained = Contained(where, subject, error)
         self.news.append(contained)
@@ -95,7 +95,7 @@ class Quarantine:
             self._pause(subject, now)
 
     def postpones(self, subject: Subject, now: datetime) -> bool:
-        """Whether a subject is to be left alone; it is looked at when it no longer is."""
+        """Whether a subject pauses; it is decided again when its pause is over."""
         rest = self.rests.get(subject)
         if rest is None or now >= rest.until:
             return False
@@ -103,7 +103,7 @@ class Quarantine:
         return True
 
     def take_untold(self) -> list[Contained]:
-        """What objects have still to be told, each once."""
+        """Take the exceptions that are not reported on their objects yet, one for each object."""
         found = list(self.untold.values())
         self.untold.clear()
         return found

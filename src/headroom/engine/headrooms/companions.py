@@ -32,7 +32,7 @@ Concerning = CreateGuardian | WriteOverhead | CreateSlotSet
 def first(
     ledger: Ledger, headroom: Headroom, window: ActiveWindow | None, now: datetime
 ) -> Sequence | None:
-    """What is to be made before guardians; None where all of it is there."""
+    """The write that creates what must exist before guardians; None if it exists."""
     if (sequence := _slot_set(ledger, headroom, now)) is not None:
         return sequence
     made = ledger.slots.memory[headroom.parent.whole].daemon_set
@@ -54,7 +54,7 @@ def _slot_set(ledger: Ledger, headroom: Headroom, now: datetime) -> Sequence | N
 def write(
     ledger: Ledger, headroom: Headroom, window: ActiveWindow | None, now: datetime
 ) -> Sequence | None:
-    """Make the DaemonSet of a headroom, or bring it up to date; None where it is as it is."""
+    """Create or update the DaemonSet of a headroom; None if it is up to date."""
     if not ledger.policy.node_overhead or headroom.deleted is not None:
         return None
     overhead, parent = _wanted(ledger, headroom, window), headroom.parent
@@ -79,7 +79,7 @@ def _written(
 
 
 def concerned(ledger: Ledger, workload: Workload) -> tuple[str, ...]:
-    """The headroom whose companion has come, changed or gone."""
+    """The headroom whose companion object was created, changed or deleted."""
     key, slots = (workload.namespace, workload.ref), ledger.slots
     found = tuple(slots.headroom_index.of(By.COMPANION, key))
     gone = "slot_set" if workload.ref.kind == companions.SLOT_SET[1] else "daemon_set"
@@ -89,7 +89,7 @@ def concerned(ledger: Ledger, workload: Workload) -> tuple[str, ...]:
 
 
 def settled(ledger: Ledger, action: Concerning, outcome: Outcome, now: datetime) -> None:
-    """Take note of what became of a write."""
+    """Process the outcome of a write."""
     slots = ledger.slots
     match action:
         case CreateGuardian(hold=hold):

@@ -1,9 +1,9 @@
-"""What keeps a guardian from being made though its slot is wished for.
+"""What prevents the creation of a guardian although its slot is wanted.
 
-A wish is worked out once in a while; between two looks real pods come, slots are renewed in another
-shape, and the operator may be killed. So the limits are asked once more in the moment in which a
-guardian would be made: whether it may wait for a node where the number of nodes is limited, and
-whether a slot may have two guardians for a moment while it is renewed.
+The wanted slots are calculated from time to time. In between, pods arrive, slots are renewed in
+another shape, and the operator may be killed. So the limits are checked again immediately before a
+guardian is created: may it wait for a node if the number of nodes is limited, and may a slot have
+two guardians for a moment while it is renewed?
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ FITS_NOWHERE = "it fits on no node, and spec.limits.nodes allows no more than {}
 
 
 def changed(ledger: Ledger) -> None:
-    """Pods or nodes have changed: ask again about those that found no room, and soon the rest.
+    """Pods or nodes have changed: check guardians without room again now, and the others soon.
 
-    An autoscaler acts within a second on a pod without room, so these cannot wait for a look.
+    An autoscaler acts within a second on a pod without room, so these cannot wait.
     """
     ledger.slots.held_up.clear()
     ledger.agenda.wake(LOAD)
 
 
 def decided(ledger: Ledger, whole: str) -> None:
-    """A headroom was decided anew, or is gone: ask again about slots that were held up."""
+    """A headroom was decided again, or is gone: check its slots again that a limit stopped."""
     ledger.slots.held_up.pop(whole, None)
     ledger.agenda.wake(Awaited(Change.HEADROOM_DECIDED, whole))
 
 
 def held_up(ledger: Ledger, hold: Hold) -> str:
-    """Why no guardian of this slot may wait for a node now, beyond the one that does."""
+    """Why no further guardian of this slot may wait for a node now."""
     limit = _node_limit(ledger, hold)
     if limit is None:
         return ""
@@ -54,7 +54,7 @@ def held_up(ledger: Ledger, hold: Hold) -> str:
 
 
 def wait_for_limits(ledger: Ledger, view: HoldView, waiting: Pod | None) -> None:
-    """Look at a hold again when the answers to `held_up` and `full` may have changed."""
+    """Decide a hold again when the answers of `held_up` and `full` may have changed."""
     hold = view.hold
     subject, limit = hold_subject(hold.parent), _node_limit(ledger, hold)
     if limit is not None:
@@ -80,9 +80,9 @@ def crowded(ledger: Ledger, hold: Hold) -> bool:
 
 
 def full(ledger: Ledger, hold: Hold) -> bool:
-    """Whether as many guardians as are allowed are there, though this slot has none.
+    """Whether all allowed guardians exist, although this slot has none.
 
-    Another slot is being renewed, or one was given up and is not gone yet.
+    Then another slot is being renewed, or a deleted guardian is not gone yet.
     """
     headroom = _headroom(ledger, hold)
     most = _most(ledger, headroom, hold) if headroom is not None else None
@@ -99,9 +99,9 @@ def _headroom(ledger: Ledger, hold: Hold) -> Headroom | None:
 
 
 def _node_limit(ledger: Ledger, hold: Hold) -> int | None:
-    """The limit on nodes that counts for a slot; None: none could be reached.
+    """The limit on nodes that applies to a slot; None if it cannot be reached.
 
-    Not even if all slots of its headroom waited for a node of their own.
+    It cannot be reached if it is more than twice the number of slots away.
     """
     headroom = _headroom(ledger, hold)
     limit = headroom.limits.nodes if headroom is not None else None

@@ -37,9 +37,9 @@ def load_view(
     quotas: QuotaMemory,
     now: datetime,
 ) -> tuple[LoadView | None, datetime | None, QuotaMemory]:
-    """What the slots of a headroom depend on now; None where its size is of another kind.
+    """The load that a headroom's slots depend on; None if its size does not follow the load.
 
-    Also when to ask quotas again, and what is to be remembered of them.
+    Also when to check quotas again, and what to remember of them.
     """
     workload, size = ledger.slots.workload_of(headroom), headroom.size
     template = template_for(headroom, workload)
@@ -84,7 +84,7 @@ def _coming(workload: Workload) -> Resources:
 def heard(
     ledger: Ledger, headroom: Headroom, template: PodTemplate
 ) -> resource_quotas.Tight | None:
-    """The quota that allows the fewest slots now, whether that lasts or not."""
+    """The quota that allows the fewest slots now, even if this does not last."""
     namespace = headroom.parent.namespace
     name = PREEMPTIBLE_CLASS if headroom.mode == PREEMPTIBLE else LOCKED_CLASS
     charging = _charging(ledger, namespace, template, template.priority_class or name)
@@ -93,7 +93,7 @@ def heard(
 
 
 def allowance(ledger: Ledger, headroom: Headroom) -> resource_quotas.QuotaAllowance | None:
-    """What the quotas leave to a buffer now; None where there is nothing to ask."""
+    """What the quotas leave to a buffer now; None if there are no quotas to check."""
     namespace = headroom.parent.namespace
     if namespace not in ledger.slots.quotas or not headroom.size.shares_quotas:
         return None

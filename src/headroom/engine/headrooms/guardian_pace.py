@@ -1,8 +1,8 @@
 """How fast guardians are created: which holds wait for a turn, and what a refusal means for others.
 
-The rules are `core.waits.pace`'s. The ledger keeps the pace of each Headroom, of the Holds of one
-shape in a namespace, and of each namespace. Whoever wants a guardian is either under way or waits
-for a pace; nobody else has a timer.
+`core.waits.pace` has the rules. The ledger has the pace of each Headroom, of the Holds of one shape
+in a namespace, and of each namespace. A hold that wants a guardian is either being written or waits
+for a pace; no other hold has a timer.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from headroom.engine.ledger import Ledger
 
 
 def closed_pace(ledger: Ledger, hold: Hold, now: datetime) -> Subject | None:
-    """The pace that lets no guardian of a hold begin now, if there is one."""
+    """The pace that allows no guardian of a hold now, if there is one."""
     for subject in _subjects(hold):
         pace, under_way = ledger.paces.get(subject), ledger.turns.of(By.PACE_UNDER_WAY, subject)
         if pace is not None and not pace.free(len(under_way), now):
@@ -40,7 +40,7 @@ def refusal_of(ledger: Ledger, hold: Hold) -> str:
 
 
 def wants_guardian(ledger: Ledger, hold: Hold) -> None:
-    """A hold wants a guardian: what was noted of another shape of it no longer counts."""
+    """A hold wants a guardian: refusals of its former shape no longer count."""
     if not _noted(ledger, hold).keys() <= set(_subjects(hold)):
         forget(ledger, hold)
     parent = _subjects(hold)[0]
@@ -49,7 +49,7 @@ def wants_guardian(ledger: Ledger, hold: Hold) -> None:
 
 
 def wait_for_turn(ledger: Ledger, hold: Hold, closed: Subject, now: datetime) -> None:
-    """Look at a hold when this pace lets its guardian begin."""
+    """Decide a hold again when this pace allows its guardian."""
     _enqueue(ledger, hold, closed)
     not_before = ledger.paces[closed].not_before
     if not_before is not None and now < not_before:
@@ -65,7 +65,7 @@ def begun(ledger: Ledger, hold: Hold) -> None:
 
 
 def ended(ledger: Ledger, hold: Hold) -> None:
-    """It was created, or was not: somebody else may have the turn."""
+    """It was created, or the write failed: another hold may have the turn."""
     noted, subject = _noted(ledger, hold), hold_subject(hold.parent)
     waits = tuple(each for each in ledger.turns.entries(subject) if each.by is By.PACE_WAITING)
     ledger.turns.put(subject, waits)
@@ -88,7 +88,7 @@ def made(ledger: Ledger, hold: Hold) -> None:
 def guardian_refused(
     ledger: Ledger, action: CreateGuardian, outcome: Outcome, now: datetime
 ) -> None:
-    """Take note of a guardian that was not created.
+    """Process the refusal of a guardian.
 
     What the API server refuses by a rule pauses all of that parent; a name that is taken, or no
     answer at all, concerns this one.
@@ -110,7 +110,7 @@ def guardian_refused(
 
 
 def look(ledger: Ledger, subject: Subject, now: datetime) -> None:
-    """Give the free turns of a pace to those who wait for one."""
+    """Give the free turns of a pace to holds that wait for one."""
     pace, waiting = ledger.paces.get(subject), ledger.turns.of(By.PACE_WAITING, subject)
     if pace is None or not waiting:
         return
@@ -128,7 +128,7 @@ def look(ledger: Ledger, subject: Subject, now: datetime) -> None:
 def quota_changed(
     ledger: Ledger, before: ResourceQuota | None, quota: ResourceQuota, now: datetime
 ) -> None:
-    """A quota is as given: where it leaves more room than before, those who wait try again."""
+    """A quota has changed: if it leaves more room than before, waiting holds try again."""
     if before is None or not paces.leaves_more(before, quota):
         return
     for subject, pace in ledger.paces.items():
@@ -138,7 +138,7 @@ def quota_changed(
 
 
 def quota_lifted(ledger: Ledger, namespace: str) -> None:
-    """A quota is gone: those who wait try again at once."""
+    """A quota is gone: waiting holds try again at once."""
     for subject, pace in ledger.paces.items():
         if pace.namespace == namespace:
             ledger.paces[subject] = paces.quota_lifted(pace)
@@ -146,7 +146,7 @@ def quota_lifted(ledger: Ledger, namespace: str) -> None:
 
 
 def _pause(ledger: Ledger, hold: Hold, why: str, now: datetime) -> None:
-    """The API server refused a guardian: its like wait, and one of them tries again later."""
+    """The API server refused a guardian: similar ones wait, and one of them tries again later."""
     parent, home = _subjects(hold)
     first = ledger.policy.guardian_retry
     own = paces.refused(_pace(ledger, parent, hold), why, shape_of(hold), first, now)
@@ -164,13 +164,13 @@ def _enqueue(ledger: Ledger, hold: Hold, at: Subject) -> None:
 
 
 def _noted(ledger: Ledger, hold: Hold) -> dict[Subject, None]:
-    """The paces that a hold waits for or is under way at."""
+    """The paces that a hold waits for, or that count its guardian as being created."""
     entries = ledger.turns.entries(hold_subject(hold.parent))
     return {each.value: None for each in entries if isinstance(each.value, Subject)}
 
 
 def _next(ledger: Ledger, subjects: Iterable[Subject]) -> None:
-    """A place is free: look who is next, and forget a pace that nobody waits for."""
+    """A place is free: decide the next hold, and forget a pace that no hold waits for."""
     for subject in subjects:
         if ledger.turns.of(By.PACE_WAITING, subject):
             ledger.agenda.touch(subject)
@@ -192,7 +192,7 @@ def _change(ledger: Ledger, hold: Hold, by: Callable[[Pace], Pace]) -> None:
 
 
 def _subjects(hold: Hold) -> tuple[Subject, Subject]:
-    """The paces that count for a hold: its parent's, and its namespace's.
+    """The paces that apply to a hold: that of its parent, and that of its namespace.
 
     The pace of a Headroom takes its turns with its namespace.
     """
@@ -203,9 +203,9 @@ def _subjects(hold: Hold) -> tuple[Subject, Subject]:
 
 
 def _for_all(why: str, name: str) -> str:
-    """A refusal in words that are true of every hold that waits because of it.
+    """The message of a refusal, changed so that it is true for every hold that waits.
 
-    The API server names the pod. That one is of a single hold, and another one at each try.
+    The API server names the pod. This name belongs to one hold, and to another one at each try.
     """
     for pods in (f'pods "{name}"', f'Pod "{name}"'):
         why = why.replace(pods, "a guardian of the same shape")

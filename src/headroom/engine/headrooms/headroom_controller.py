@@ -67,14 +67,14 @@ PROMISED_AGAIN = timedelta(seconds=1)
 
 
 class HeadroomController:
-    """Looks after every headroom, one at a time."""
+    """Decides every headroom, one at a time."""
 
     def __init__(self, ledger: Ledger, writer: StatusWriter) -> None:
         self._ledger = ledger
         self._writer = writer
 
     def see(self, headroom: Headroom) -> None:
-        """Take a headroom as it now is; its own status coming back changes no wish."""
+        """A headroom was created or has changed; our own status write changes no wanted slots."""
         whole, slots = headroom.parent.whole, self._ledger.slots
         headroom = judged(headroom, calendar)
         headroom = judged_rules(headroom, self._ledger.policy.across_namespaces)
@@ -119,24 +119,24 @@ class HeadroomController:
         touch_indexes(self._ledger, old)
 
     def _count(self) -> None:
-        """What is counted only while a headroom depends on it."""
+        """Start or stop the counts that only some headrooms depend on."""
         auto_shapes.note_all_made(self._ledger)
         count_load(self._ledger)
 
     def nodes_changed(self) -> None:
-        """A node came, went or is not as it was."""
+        """A node was created, changed or deleted."""
         reconsider(self._ledger, *self._ledger.slots.depending(On.NODES))
         self.pods_changed()
 
     def pods_changed(self) -> None:
-        """A pod came, went or is not as it was; whoever follows the load looks in a while."""
+        """A pod was created, changed or deleted; headrooms that follow the load wait a while."""
         creation_limits.changed(self._ledger)
         for whole in self._ledger.slots.depending(On.LOAD):
             if not self._ledger.slots.memory[whole].stale:
                 reconsider(self._ledger, whole)
 
     def quota_changed(self, quota: ResourceQuota, now: datetime) -> None:
-        """A ResourceQuota is as given."""
+        """A ResourceQuota was created or has changed."""
         there = self._ledger.slots.quotas.setdefault(quota.namespace, {})
         before = there.get(quota.name)
         there[quota.name] = quota
@@ -156,7 +156,7 @@ class HeadroomController:
         reconsider(self._ledger, *companions.concerned(self._ledger, workload))
 
     def abandons(self, guardian: Pod, whole: str) -> bool:
-        """Whether a guardian whose slot the ledger does not know is to go."""
+        """Whether to delete a guardian whose slot the ledger does not know."""
         headroom = self._ledger.slots.headrooms.get(whole)
         ours = headroom is not None and headroom.parent.uid in (
             each.uid for each in guardian.owners
@@ -195,7 +195,7 @@ class HeadroomController:
     def _publish(
         self, headroom: Headroom, memory: HeadroomMemory, now: datetime
     ) -> Iterator[Sequence]:
-        """Write the status that the wanted slots and the states of the slots call for."""
+        """Write the status that follows from the wanted slots and the states of the slots."""
         tally = tally_of(self._ledger, headroom, next_start(headroom, now, calendar))
         self._wait_for_guardians(headroom)
         if tally.counts.pending and not headroom.status.observed_generation:
@@ -215,7 +215,7 @@ class HeadroomController:
         yield from self._writer.publish_headroom(shown, status, now)
 
     def _wait_for_guardians(self, headroom: Headroom) -> None:
-        """Count again when a guardian goes whose slot is not known by name."""
+        """Count again when a guardian is deleted whose slot is not known by name."""
         ledger, whole = self._ledger, headroom.parent.whole
         guarded = ledger.index.of(By.SLOT_GUARDIAN, whole)
         if headroom.slot_objects is None and guarded and unknown_by_name(ledger, whole):
@@ -223,7 +223,7 @@ class HeadroomController:
             ledger.agenda.wait(headroom_subject(headroom.parent), on=gone)
 
     def _tell(self, headroom: Headroom, now: datetime) -> Iterator[Sequence]:
-        """Tell of owners that have got a slot, and of objects that were made or deleted."""
+        """The events about owners that got a slot, and about created and deleted objects."""
         whole = headroom.parent.whole
         memory = self._ledger.slots.memory[whole]
         if owners := memory.seated:
@@ -283,7 +283,7 @@ class HeadroomController:
         yield from followers.serve(ledger, headroom, window is not None, now)
 
     def _with_owners(self, headroom: Headroom, shapes: Shapes | None) -> Headroom:
-        """The headroom with the owners of what is chosen for it, known to everybody as such."""
+        """The headroom with the owner rules of its chosen shapes, also stored in the ledger."""
         if shapes is None or headroom.paused:
             return headroom
         whole, owned_by = headroom.parent.whole, dressed(headroom, shapes.chosen)
@@ -294,7 +294,7 @@ class HeadroomController:
         return owned_by
 
     def _settle_slots(self, headroom: Headroom, view: SizeView, now: datetime) -> datetime | None:
-        """Tell the ledger which slots there are; say when to look again at those left over."""
+        """Tell the ledger which slots exist; return when to check the remaining ones again."""
         ledger, memory = self._ledger, self._ledger.slots.memory[headroom.parent.whole]
         wished, drops = memory.wished, dict(memory.drops)
         if wished.frozen:
@@ -335,5 +335,5 @@ class HeadroomController:
 
 
 def without_status(headroom: Headroom) -> Headroom:
-    """The headroom without what says nothing about its wish."""
+    """The headroom without the fields that do not affect its wanted slots."""
     return replace(headroom, status=NO_STATUS, version="", finalizers=())

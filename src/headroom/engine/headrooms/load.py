@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 def note_load(ledger: Ledger, pod: Pod, gone: bool) -> None:
-    """A pod is as given, or gone."""
+    """A pod has changed, or is gone."""
     if ledger.slots.depending(On.LOAD):
         ledger.slots.load.put(pod.key, () if gone else load_entries(pod))
 
 
 def count_load(ledger: Ledger) -> None:
-    """A headroom came, changed or went: count all pods if it is the first, or none any more."""
+    """A headroom was created, changed or deleted: count all pods if one needs it, else none."""
     depends, load = bool(ledger.slots.depending(On.LOAD)), ledger.slots.load
     if depends != bool(load.all(By.TAKEN)):
         for pod in ledger.pods.values():

@@ -17,7 +17,7 @@ from headroom.engine.ledger import Ledger
 
 
 def touch_own(ledger: Ledger, parent: Parent | None = None) -> None:
-    """Look at the one that is gone, or at all of them: one may have gone while nobody was there."""
+    """Check the one that is gone, or all: one may have been deleted while no operator ran."""
     for kept in ledger.policy.own_objects:
         if parent is None or kept.parent.identity == parent.identity:
             ledger.agenda.touch(hold_subject(kept.parent, Topic.OWN))

@@ -1,4 +1,4 @@
-"""Owners of headrooms that arrive, and how long they wait for a node: what promises learn from.
+"""Owners that arrive, and how long they wait for a node: the input of promises.
 
 Every owner counts, whether it gets a slot, free room, or a new machine. It has arrived when only
 our gate keeps it from being scheduled, and has started when it has a node. The arrival time of an
@@ -42,7 +42,7 @@ def see_headroom(ledger: Ledger, headroom: Headroom) -> None:
 
 
 def forget(ledger: Ledger, whole: str) -> None:
-    """A headroom is gone, or promises nothing; owners that are kept back wait for it no more."""
+    """A headroom is gone, or has no promise: drop its owners that other gates keep back."""
     ledger.slots.promises.pop(whole, None)
     index, gone = ledger.slots.owner_index, Entry(By.KEPT_BACK, whole)
     for uid in tuple(index.of(By.KEPT_BACK, whole)):
@@ -50,7 +50,7 @@ def forget(ledger: Ledger, whole: str) -> None:
 
 
 def see_pod(ledger: Ledger, before: Pod | None, pod: Pod, now: datetime) -> Iterator[str]:
-    """Take a pod as it was and as it now is; name the headrooms whose size it may change."""
+    """A pod was created or has changed; return the headrooms whose size may change."""
     if ROLE_LABEL in pod.labels:
         _see_guardian(ledger, pod, now)
         return
@@ -93,7 +93,7 @@ def lose_pod(ledger: Ledger, uid: str, now: datetime) -> None:
 
 
 def advance(ledger: Ledger, whole: str, now: datetime) -> HeadroomPromise | None:
-    """Let time pass for the promise of a headroom; None: it makes none."""
+    """Advance the promise of a headroom to the current time; None if it has none."""
     promise = ledger.slots.promises.get(whole)
     if promise is not None:
         _find_late(ledger, promise, now)
@@ -102,7 +102,7 @@ def advance(ledger: Ledger, whole: str, now: datetime) -> HeadroomPromise | None
 
 
 def learnt_size(ledger: Ledger, headroom: Headroom, size: Size, now: datetime) -> Learnt | None:
-    """How many slots a headroom should have now; None where that is not learnt."""
+    """How many slots a headroom should have now; None if its size is not learnt."""
     whole = headroom.parent.whole
     promise = ledger.slots.promises.get(whole)
     if promise is None or not size.learns:
@@ -113,7 +113,7 @@ def learnt_size(ledger: Ledger, headroom: Headroom, size: Size, now: datetime) -
 
 
 def _see_guardian(ledger: Ledger, pod: Pod, now: datetime) -> None:
-    """Measure how long a slot takes from its guardian's beginning to its node."""
+    """Measure how long a guardian takes from its creation to its node."""
     memory = ledger.pod_memory[pod.uid]
     if pod.labels.get(ROLE_LABEL) != ROLE_GUARDIAN:
         return
@@ -138,7 +138,7 @@ def _owner_left(ledger: Ledger, whole: str, uid: str, has_node: bool, now: datet
 
 
 def _find_late(ledger: Ledger, promise: HeadroomPromise, now: datetime) -> None:
-    """Count who has waited too long, and look again when the next one will have."""
+    """Count the owners that have waited too long, and set a timer for the next one."""
     subject = headroom_subject(promise.headroom.parent)
     if promise.find_late(now):
         ledger.agenda.touch(subject)
@@ -147,7 +147,7 @@ def _find_late(ledger: Ledger, promise: HeadroomPromise, now: datetime) -> None:
 
 
 def _keep_back(ledger: Ledger, pod: Pod) -> None:
-    """Somebody else keeps a pod from being scheduled: it is an owner that will come."""
+    """A gate of somebody else is on a pod: it is an owner that will come."""
     index = ledger.slots.owner_index
     if not index.entries(pod.uid):
         entries = (Entry(By.KEPT_BACK, whole) for whole in _wanted_by(ledger, pod))
@@ -155,7 +155,7 @@ def _keep_back(ledger: Ledger, pod: Pod) -> None:
 
 
 def _waited_for(ledger: Ledger, uid: str) -> tuple[str, ...]:
-    """The headrooms whose promise an owner without a node waits for."""
+    """The headrooms whose promise counts an owner that waits for a node."""
     entries = ledger.slots.owner_index.entries(uid)
     return tuple(str(each.value) for each in entries if each.by is By.ARRIVED)
 

@@ -64,7 +64,7 @@ class HeadroomRecords:
 
 
 def file_headroom(ledger: Ledger, headroom: Headroom) -> None:
-    """Give a headroom its entries in the index."""
+    """Put a headroom into the index."""
     parent = headroom.parent
     made = (slot_set_ref(parent), daemon_set_ref(parent))
     within = reached(headroom, ledger.policy.across_namespaces) if makes_promise(headroom) else ()
@@ -78,7 +78,7 @@ def file_headroom(ledger: Ledger, headroom: Headroom) -> None:
 
 
 def reconsider(ledger: Ledger, *wholes: str) -> None:
-    """Something has changed that these headrooms depend on: decide them again."""
+    """Something that these headrooms depend on has changed: decide them again."""
     for whole in wholes:
         if not ledger.slots.memory[whole].stale:
             remember_headroom(ledger, whole, stale=True)
@@ -86,31 +86,31 @@ def reconsider(ledger: Ledger, *wholes: str) -> None:
 
 
 def touch(ledger: Ledger, whole: str) -> None:
-    """Look at a headroom; which slots it wants stays the same."""
+    """Check a headroom again without a new calculation of its wanted slots."""
     ledger.agenda.touch(headroom_subject(ledger.slots.headrooms[whole].parent))
 
 
 def remember_headroom(ledger: Ledger, whole: str, **changes: Any) -> HeadroomMemory:
-    """Replace a part of what is remembered about a headroom."""
+    """Change fields of the memory of a headroom."""
     memory = ledger.slots.memory[whole] = replace(ledger.slots.memory[whole], **changes)
     return memory
 
 
 def remember_objects(ledger: Ledger, whole: str, **changes: Any) -> None:
-    """Replace a part of what is remembered about the objects of a headroom's slots."""
+    """Change fields of the memory of the objects of a headroom's slots."""
     objects = replace(ledger.slots.memory[whole].objects, **changes)
     remember_headroom(ledger, whole, objects=objects)
 
 
 def note_seated(ledger: Ledger, hold: Hold, owner: Pod) -> None:
-    """Take down that a slot has found its owner, for its headroom to count."""
+    """Record that an owner got a slot; its headroom counts it."""
     if (memory := ledger.slots.memory.get(hold.group)) is not None:
         remember_headroom(ledger, hold.group, seated=(*memory.seated, owner))
         touch(ledger, hold.group)
 
 
 def note_missed(ledger: Ledger, whole: str) -> None:
-    """Take down that a pod went without, for the headroom that was for it to count."""
+    """Record that a pod got no slot; the headroom that matches it counts it."""
     if (memory := ledger.slots.memory.get(whole)) is not None:
         remember_headroom(ledger, whole, misses=memory.misses + 1)
         touch(ledger, whole)

@@ -1,4 +1,4 @@
-"""The inputs of a headroom's wanted slots: who depends on what, and all inputs for one decision.
+"""The inputs of a headroom's wanted slots: which headroom depends on what, and all inputs.
 
 `headroom_controller` acts on the wanted slots; this module only collects their inputs. `demand`
 provides the load of the cluster.
@@ -35,7 +35,7 @@ LEAST_UNGUARDED = 4  # slots of each headroom, however many others of its namesp
 
 
 def concerned(ledger: Ledger, workload: Workload) -> tuple[str, ...]:
-    """The headrooms whose slots are like a workload's pods, and those that look ahead."""
+    """The headrooms that copy the pods of a workload, and those that look ahead."""
     on = ledger.slots.depending
     copying = on((workload.namespace, workload.ref))
     sharing = on((On.SHARED_QUOTAS, workload.namespace)) if copying else ()
@@ -44,7 +44,7 @@ def concerned(ledger: Ledger, workload: Workload) -> tuple[str, ...]:
 
 
 def under(ledger: Ledger, namespace: str) -> tuple[str, ...]:
-    """The headrooms that keep to a namespace's quotas."""
+    """The headrooms that respect the quotas of a namespace."""
     on = ledger.slots.depending
     return (*on((On.SHARED_QUOTAS, namespace)), *on((On.QUOTAS, namespace)))
 
@@ -99,7 +99,7 @@ def _overhead(ledger: Ledger) -> Resources:
 
 
 def _spent(ledger: Ledger, headroom: Headroom, known: HeadroomMemory) -> frozenset[str]:
-    """Slots that are not held again; of one that follows pods, those whose owner is there."""
+    """The slots that are not held again; if slots follow pods, those whose owner still exists."""
     if headroom.size.held_once:
         return frozenset(claimed_slots(ledger, headroom))
     return frozenset(known.spent)
@@ -108,7 +108,7 @@ def _spent(ledger: Ledger, headroom: Headroom, known: HeadroomMemory) -> frozens
 def used_up(
     ledger: Ledger, headroom: Headroom, window: ActiveWindow | None, now: datetime
 ) -> Iterator[str]:
-    """Slots that were claimed or have stood for their time, where nothing is refilled."""
+    """Slots that were claimed or have expired, if the headroom does not refill them."""
     if headroom.refill == NEVER:
         yield from (
             slot for slot, hold in members(ledger, headroom).items() if _used_up(hold, window)
@@ -118,7 +118,7 @@ def used_up(
 
 
 def next_end(ledger: Ledger, headroom: Headroom, now: datetime) -> datetime | None:
-    """When the next slot has stood for its time, where nothing is refilled."""
+    """When the next slot expires, if the headroom does not refill them."""
     if headroom.refill != NEVER:
         return None
     return min((ends for _, ends in _ends(ledger, headroom) if ends > now), default=None)
@@ -131,7 +131,7 @@ def _standing(ledger: Ledger, headroom: Headroom, objects: dict[str, Hold]) -> f
 
 
 def _reach(ledger: Ledger, headroom: Headroom, objects: dict[str, Hold]) -> Reach:
-    """How many slots are looked after beyond those whose guardian has a node.
+    """How many slots are handled beyond those whose guardian has a node.
 
     Slots that are objects are told apart by number alone: any may stand for any other.
     """

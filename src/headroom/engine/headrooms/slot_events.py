@@ -1,7 +1,7 @@
 """What happens to the slots of a headroom: their states, their objects, and answers to writes.
 
-Each function takes note of one event and says whether the headroom is to be decided again. Slots
-that are objects of a dialect's kind are called members here.
+Each function processes one event and returns whether the headroom must be decided again. Slots that
+are objects of a dialect's kind are called members here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OBJECT_PAUSE = timedelta(seconds=1)
 
 
 def slot_now(ledger: Ledger, hold: Hold, status: HoldStatus) -> None:
-    """A slot's own status is this now; it is shown as part of its headroom's."""
+    """A slot has a new status; the status of its headroom shows it."""
     memory, state = ledger.slots.memory.get(hold.group), state_of(status)
     if memory is None:
         return
@@ -45,7 +45,7 @@ def slot_now(ledger: Ledger, hold: Hold, status: HoldStatus) -> None:
 
 
 def member(ledger: Ledger, hold: Hold) -> Hold:
-    """The hold of an object that is a slot, with what its headroom says of it."""
+    """The hold of an object that is a slot, completed by its headroom."""
     whole, name = hold.group, hold.parent.identity
     if hold.member is None or whole not in ledger.slots.memory:
         return hold
@@ -87,7 +87,7 @@ def wrote(ledger: Ledger, action: CreateSlotObject, outcome: Outcome, now: datet
 
 
 def object_failed(ledger: Ledger, parent: Parent, now: datetime) -> None:
-    """An object could not be written or deleted: whoever wished for that looks again."""
+    """An object could not be written or deleted: decide its headroom again."""
     hold = ledger.holds.get(parent.identity)
     memory = ledger.slots.memory.get(hold.group) if hold is not None and hold.member else None
     if hold is not None and memory is not None:
@@ -98,7 +98,7 @@ def object_failed(ledger: Ledger, parent: Parent, now: datetime) -> None:
 
 
 def finalized(ledger: Ledger, action: SetFinalizers) -> None:
-    """The finalizers of an object are these now."""
+    """The finalizers of an object were written."""
     name = action.parent.identity
     if name in ledger.slots.headrooms:
         headroom = replace(ledger.slots.headrooms[name], finalizers=action.finalizers)

@@ -33,9 +33,9 @@ ORPHAN = "orphan"  # the garbage collector's finalizer while it takes owner refe
 
 
 def member_hold(ledger: Ledger, hold: Hold) -> Hold:
-    """The hold of a slot's object, with what its headroom says of it.
+    """The hold of a slot's object, completed by its headroom.
 
-    That is: when it is renewed, whether it is a permanent buffer, who owns its guardian.
+    The headroom says when it is renewed, whether it is permanent, and who owns its guardian.
     """
     headroom, memory = ledger.slots.headrooms.get(hold.group), ledger.slots.memory.get(hold.group)
     if headroom is None or headroom.slot_objects is None or memory is None:
@@ -80,7 +80,7 @@ def wind_up(ledger: Ledger, headroom: Headroom) -> Iterator[Sequence]:
 
 
 def settle(ledger: Ledger, headroom: Headroom, now: datetime) -> Iterator[Sequence]:
-    """Bring the objects of the slots in line; each is looked after as a hold of its own."""
+    """Create, update and delete the objects of the slots; each is then handled as a hold."""
     whole, there = headroom.parent.whole, members(ledger, headroom)
     decision = decide(headroom, ledger.slots.memory[whole], there, ledger.holds, now)
     for hold in decision.lost:
@@ -143,7 +143,7 @@ def refused(ledger: Ledger, action: CreateSlotObject, outcome: Outcome) -> None:
 
 
 def arrived(ledger: Ledger, whole: str, slot: str) -> bool:
-    """An object is there, or will never be; say whether it is one that we waited for."""
+    """An object was observed, or will never exist; return whether we waited for it."""
     expected = ledger.slots.memory[whole].objects.expected
     if slot not in expected:
         return False

@@ -1,4 +1,4 @@
-"""The slots of a headroom by the pods that stand for them, or have claimed them."""
+"""The slots of a headroom, found by their guardians and owners."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TROUBLES_TOLD = 2
 
 
 def guarded(ledger: Ledger, headroom: Headroom) -> frozenset[str]:
-    """The slots of a headroom that have a guardian, whether they are wished for or not."""
+    """The slots of a headroom that have a guardian, wanted or not."""
     prefix = f"{headroom.parent.whole}#"
     return frozenset(
         name.removeprefix(prefix)
@@ -43,7 +43,7 @@ def slot_count(ledger: Ledger, whole: str) -> int:
 
 
 def slot_guardians(ledger: Ledger, headroom: Headroom) -> Iterator[tuple[str, Pod]]:
-    """The slots that are wished for and have a guardian, each with it."""
+    """The wanted slots that have a guardian, each with its guardian."""
     for name in ledger.hold_index.of(By.SLOT, headroom.parent.whole):
         hold = ledger.holds[name]
         guardian = ledger.guardian_of(hold)
@@ -52,7 +52,7 @@ def slot_guardians(ledger: Ledger, headroom: Headroom) -> Iterator[tuple[str, Po
 
 
 def claimed_slots(ledger: Ledger, headroom: Headroom) -> tuple[str, ...]:
-    """The slots of a headroom that pods which are still there have claimed."""
+    """The slots of a headroom that existing pods have claimed."""
     prefix, across = f"{headroom.parent.whole}#", ledger.policy.across_namespaces
     claimed = ledger.index.all(By.CLAIMANT).items()
     own = ((name, keys) for name, keys in claimed if name.startswith(prefix))
@@ -73,7 +73,7 @@ def note_state(ledger: Ledger, hold: Hold, state: SlotState) -> None:
 
 
 def tally_of(ledger: Ledger, headroom: Headroom, next_start: datetime | None) -> SlotTally:
-    """What the status of a headroom is made from."""
+    """The counts and texts from which the status of a headroom is built."""
     whole, workload = headroom.parent.whole, ledger.slots.workload_of(headroom)
     memory = ledger.slots.memory[whole]
     held = _in_phase(ledger, whole, "Available")
@@ -113,7 +113,7 @@ def _in_phase(ledger: Ledger, whole: str, phase: str) -> int:
 
 
 def _troubles(ledger: Ledger, headroom: Headroom) -> tuple[str, bool]:
-    """Why slots cannot be held, in words, and whether a limit is all the trouble there is."""
+    """Why slots cannot be held, as text, and whether a limit is the only reason."""
     whole, index = headroom.parent.whole, ledger.hold_index
     troubled, objects = index.of(By.SLOT_TROUBLE, whole), ledger.slots.memory[whole].objects
     told = []
@@ -129,10 +129,10 @@ def _troubles(ledger: Ledger, headroom: Headroom) -> tuple[str, bool]:
 
 
 def _counted(ledger: Ledger, headroom: Headroom, counts: HeadroomStatus) -> HeadroomStatus:
-    """The counts of a headroom whose wish is frozen, also where its slots are not known by name.
+    """The counts of a headroom whose wanted slots are frozen, even if their names are unknown.
 
-    That is so after a restart of the operator: nobody can say which slots there should be, but
-    guardians from before stand, and are left alone.
+    They are unknown after a restart of the operator: which slots should exist cannot be
+    calculated, and the existing guardians are kept.
     """
     whole = headroom.parent.whole
     if not unknown_by_name(ledger, whole):
@@ -144,6 +144,6 @@ def _counted(ledger: Ledger, headroom: Headroom, counts: HeadroomStatus) -> Head
 
 
 def unknown_by_name(ledger: Ledger, whole: str) -> bool:
-    """Whether the wish of a headroom is frozen, and no slot of it is known."""
+    """Whether the wanted slots of a headroom are frozen, and none of its slots is known."""
     frozen = ledger.slots.memory[whole].wished.frozen
     return frozen and not ledger.hold_index.of(By.SLOT, whole)

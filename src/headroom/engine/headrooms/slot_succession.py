@@ -1,9 +1,9 @@
 """Expired slots whose room goes to the slot that replaces them.
 
 If slots are objects of a dialect, an expired one stays as a record and another is created
-under another name. The old guardian stays until the new one takes over, under a latch. It is
-deleted without a successor only if none is wanted, or none has come for a while. As long as it
-stays, the expired slot waits for its heir on the agenda, where the heir finds it.
+under another name. The old guardian stays until the new one replaces it, under a latch. It is
+deleted without a successor only if no new slot is wanted, or none was created for a while. Until
+then the expired slot waits on the agenda for its successor, which finds it there.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from headroom.engine.ledger import Ledger
 
 
 def leaves_room(ledger: Ledger, hold: Hold, now: datetime) -> bool:
-    """Whether the time of a hold is over, and another slot may take its room over.
+    """Whether a hold has expired, and another slot may take its room over.
 
-    What ends otherwise, by deletion or because its pod has, leaves nothing.
+    A hold that ends in another way, by deletion or with its pod, leaves no room.
     """
     headroom = ledger.slots.headrooms.get(hold.group)
     ends = hold.tenure.ends_at(hold) if hold.tenure is not None else None
@@ -48,9 +48,9 @@ def leaves_room(ledger: Ledger, hold: Hold, now: datetime) -> bool:
 def estate_for(
     ledger: Ledger, hold: Hold, standing: Pod | None
 ) -> tuple[Pod | None, tuple[str, ...]]:
-    """The guardian of a slot that has expired, whose room a new one is to take over.
+    """The guardian of an expired slot, whose room a new slot takes over.
 
-    If there is one that cannot be had in this moment: the nodes to wait for.
+    If its node is busy at the moment: the nodes to wait for.
     """
     if hold.member is None or hold.terminal or standing is not None:
         return None, ()
@@ -65,7 +65,7 @@ def estate_for(
 
 
 def _estates(ledger: Ledger, hold: Hold) -> Iterator[tuple[Hold, Pod]]:
-    """The expired slots whose room would do for a new one, with their guardians."""
+    """The expired slots whose room is large enough for a new slot, with their guardians."""
     for subject in ledger.agenda.waiting(heir_of(hold)):
         old = ledger.holds.get(subject.identity)
         guardian = ledger.guardian_of(old) if old is not None else None

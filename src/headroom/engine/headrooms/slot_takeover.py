@@ -27,7 +27,7 @@ from headroom.engine.owner_controller import offer_of
 
 
 def move_in(ledger: Ledger, guardian: Pod, now: datetime) -> None:
-    """Let a guardian that finds no room next to its owner have that of a hold there, if any."""
+    """Give a guardian that finds no room next to its owner the room of a hold on that node."""
     if ledger.door(guardian) != 2 or guardian.key in ledger.parked or latched(ledger, guardian):
         return
     slot = ledger.holds[kept_for(guardian)]
@@ -45,7 +45,7 @@ def move_in(ledger: Ledger, guardian: Pod, now: datetime) -> None:
 
 
 def _offer(ledger: Ledger, slot: Hold, guardian: Pod, now: datetime) -> Offer | None:
-    """The best hold on the node that is large enough; slots that follow others are let be."""
+    """The best hold on the node that is large enough, except slots that follow other pods."""
     for parent in ledger.open.for_pod(guardian):
         hold = ledger.holds[parent]
         if ledger.memory[parent].node != slot.next_to or hold.template.beside is not None:

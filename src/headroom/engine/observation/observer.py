@@ -57,7 +57,7 @@ from headroom.ports import AutoscalerSeen, Event, KindHidden, Lost, Seen
 
 @dataclass(frozen=True, slots=True)
 class Observers:
-    """The parts of the engine that keep what they are told."""
+    """The parts of the engine that process events."""
 
     ledger: Ledger
     publisher: StatusWriter
@@ -276,9 +276,9 @@ def taken_in_by(kind: type, table: Mapping[type, Observe]) -> Observe:
 
 
 def _repeats(ledger: Ledger, hold: Hold) -> bool:
-    """Whether a hold is as it is known but for its version, which is noted.
+    """Whether only the version of a hold has changed; the new version is stored.
 
-    Most are our own writes of its status, which were assumed: nothing is to be decided anew.
+    Most such events are our own status writes, which were assumed: nothing is decided again.
     """
     old = ledger.holds.get(hold.parent.identity)
     if old is None or old.parent.uid != hold.parent.uid:
@@ -290,7 +290,7 @@ def _repeats(ledger: Ledger, hold: Hold) -> bool:
 
 
 def subject_of(event: Event) -> Subject | str:
-    """Whom an event is about, as the agenda names it; else its kind and name."""
+    """The subject of an event; if it has none, its kind and name as text."""
     if not isinstance(event, Seen | Lost):
         return type(event).__name__
     match event.thing:

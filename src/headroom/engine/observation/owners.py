@@ -26,29 +26,29 @@ if TYPE_CHECKING:
 
 
 def owns(ledger: Ledger, hold: Hold, pod: Pod) -> bool:
-    """Whether a pod's claim on a hold stands, or has stood."""
+    """Whether a pod's claim on a hold is valid, or was valid."""
     memory, this = ledger.pod_memory[pod.uid], (hold.parent.identity, hold.parent.uid)
     known = this in (memory.claim, memory.chosen)
     return is_claimant(hold, pod, ledger.policy.across_namespaces, known)
 
 
 def knows(ledger: Ledger, pod: Pod) -> bool:
-    """Whether the claim that a pod carries has stood, or is one that we were about to give."""
+    """Whether the claim of a pod was valid, or is one that we were about to write."""
     claim, memory = claim_of(pod), ledger.pod_memory[pod.uid]
     return claim is not None and claim in (memory.claim, memory.chosen)
 
 
 def was_to_get(ledger: Ledger, pod: Pod) -> str:
-    """The hold that was last about to be given to a pod; empty if there was none."""
+    """The hold that a pod was last about to get; empty if there was none."""
     chosen = ledger.pod_memory[pod.uid].chosen
     return chosen[0] if chosen is not None else ""
 
 
 def _note(ledger: Ledger, hold: Hold, pod: Pod, told: Collection[str] = ()) -> bool:
-    """Take a pod that claims a hold, as both now are; say whether its claim stands.
+    """Note a pod that claims a hold; return whether its claim is valid.
 
-    `told` are uids of owners by the word of a latch of ours. Who still waits at our gate has no
-    room yet, and may be turned away unless its handover has begun.
+    `told` are the uids of owners that a latch of ours names. An owner that still waits at our gate
+    has no room yet, and may be refused unless its handover has begun.
     """
     got = bool(pod.node) and pod.uid in told
     stands = owns(ledger, hold, pod) or (got and is_claimant(hold, pod, known=True))
@@ -61,7 +61,7 @@ def _note(ledger: Ledger, hold: Hold, pod: Pod, told: Collection[str] = ()) -> b
 
 
 def note_claims(ledger: Ledger, pod: Pod) -> Hold | None:
-    """Note the claim of a pod, and whom a latch names; return the hold of a claim that stands."""
+    """Note the claim of a pod and the owners on a latch; return the hold of a valid claim."""
     if pod.key in ledger.latches:
         for parent in parents_on(pod):
             if parent in ledger.holds:
@@ -74,14 +74,14 @@ def note_claims(ledger: Ledger, pod: Pod) -> Hold | None:
 
 
 def note_owners(ledger: Ledger, hold: Hold) -> None:
-    """Note who owns a hold as it now is."""
+    """Note the owners of a hold after it has changed."""
     _note_told(ledger, hold)
     for pod in ledger.having(By.CLAIMANT, hold.parent.identity):
         _note(ledger, hold, pod)
 
 
 def _note_told(ledger: Ledger, hold: Hold) -> None:
-    """Note owners by the word of latches: hold, latch and owner may be seen in any order."""
+    """Note the owners that latches name: hold, latch and owner may be observed in any order."""
     parent = hold.parent.identity
     claimants = ledger.index.of(By.CLAIMANT, parent)
     if claimants and (latches := ledger.index.of(By.LATCH_OF_HOLD, parent)):

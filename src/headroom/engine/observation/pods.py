@@ -1,8 +1,9 @@
-"""Take pods in as the watch or our own writes show them, and touch whom a change concerns.
+"""Process changes of pods, from the watch or from our own writes.
 
 `see_pod` and `lose_pod` are the only functions that change a pod in the ledger, in the scheduling
-state and in the index; the beginning or the end of an entry may concern others (`file_pod`). Most
-pods of a cluster are nobody's: they have no entries in the index, and only their room counts.
+state and in the index. The beginning or the end of an index entry may concern other subjects
+(`file_pod`). Most pods of a cluster concern no hold: they have no entries, and only their room
+counts.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _without_heartbeat = attrgetter(*(each.name for each in fields(Pod) if each.name
 
 
 def see_pod(ledger: Ledger, pod: Pod, now: datetime) -> bool:
-    """Take a pod as it now is; False: it is a heartbeat, which concerns nobody."""
+    """A pod was created or has changed; False if it is a heartbeat, which concerns nothing."""
     key, role = pod.key, pod.labels.get(ROLE_LABEL)
     if role == ROLE_LATCH and pod.nominated:
         ledger.show(pod, pod.nominated, now)
@@ -124,14 +125,14 @@ def lose_pod(ledger: Ledger, key: Key, uid: str, now: datetime) -> None:
 
 
 def _differs(old: Pod, new: Pod) -> bool:
-    """Whether more has changed than a pod's heartbeat: that it runs now concerns nobody here."""
+    """Whether more has changed than a heartbeat; that a pod runs now does not count."""
     if old.phase != new.phase and old.finished != new.finished:
         return True
     return _without_heartbeat(old) != _without_heartbeat(new)
 
 
 def _count(ledger: Ledger, old: Pod | None, pod: Pod) -> None:
-    """Take a pod into the scheduling state; one that is about to be made may be nominated there."""
+    """Update the scheduling state; a pod that is about to be created may be nominated there."""
     state = ledger.state
     if pod.occupies_node:
         state.add_pod(pod)
@@ -157,7 +158,7 @@ def _remember(ledger: Ledger, pod: Pod, now: datetime) -> None:
 
 
 def _leave(ledger: Ledger, old: Pod, waited: bool) -> None:
-    """A pod is no longer as it was: a latch is decided anew, an owner waits anew."""
+    """A pod has left its former state: drop what was remembered of that state."""
     memory = ledger.latch_memory[old.uid]
     if memory.reusable or memory.dismissed:
         ledger.latch_memory[old.uid] = replace(memory, reusable=False, dismissed=False)
@@ -167,7 +168,7 @@ def _leave(ledger: Ledger, old: Pod, waited: bool) -> None:
 
 
 def _touch(ledger: Ledger, pod: Pod) -> None:
-    """Put on the agenda whom a change of this pod concerns."""
+    """Put the subjects that a change of this pod concerns on the agenda."""
     agenda, waiting = ledger.agenda, ledger.waiting
     claim, role = claim_of(pod), pod.labels.get(ROLE_LABEL)
     if role is not None:
@@ -185,7 +186,7 @@ def _touch(ledger: Ledger, pod: Pod) -> None:
 
 
 def file_pod(ledger: Ledger, pod: Pod, gone: bool = False) -> tuple[Entry, ...]:
-    """Give a pod its entries in the index, and touch whom a change of them concerns."""
+    """Put a pod into the index, and touch the subjects that changed entries concern."""
     agenda, role = ledger.agenda, pod.labels.get(ROLE_LABEL)
     entries: tuple[Entry, ...] = ()
     if not gone:
@@ -236,6 +237,6 @@ def _ended(ledger: Ledger, pod: Pod, entry: Entry) -> None:
 
 
 def look_everywhere(ledger: Ledger) -> None:
-    """Look at all nodes that have a fence or may need one."""
+    """Decide all nodes again that have a fence or may need one."""
     for node in (*ledger.hold_index.all(By.RETURNING), *ledger.index.all(By.FENCE)):
         ledger.agenda.touch(fence_subject(node))
