@@ -48,7 +48,7 @@ class CreateGuardian:
 
 @dataclass(frozen=True, slots=True)
 class CreateLatch:
-    """Make the gated pod that keeps a node's room in kube-scheduler's eyes during a handover.
+    """Make the gated pod because of which kube-scheduler counts room as used during a handover.
 
     `claims` says which owner was to get which hold (`namespace/name/uid` → parent), so that
     a restarted operator can finish; `users` are the uids of owners that have the room of a slot
@@ -99,8 +99,8 @@ class Nominate(OnPod):
 class DeletePod(OnPod):
     """Delete at once (grace 0).
 
-    With `version` only as long as nothing of it has changed: a guardian that waits may have been
-    given a node in this very moment, and then it stays.
+    With `version`, only if nothing of it has changed: a guardian that waits may have got a node at
+    this moment, and then it stays.
     """
 
     version: str = ""
@@ -177,7 +177,7 @@ class MarkUnschedulable(OnPod):
 
 @dataclass(frozen=True, slots=True)
 class SelectNode:
-    """Say on a volume claim which node its pod will be on, so that its volume is made there."""
+    """Write the selected node on a volume claim, so that its volume is created there."""
 
     key: Key
     uid: str
@@ -186,7 +186,7 @@ class SelectNode:
 
 @dataclass(frozen=True, slots=True)
 class PromiseVolume:
-    """Write on a free volume which claim is to have it; the volume controller binds the two.
+    """Write the claim on a free volume that it will get; the volume controller binds the two.
 
     Only if the volume is still as it was seen (`version`).
     """
@@ -234,7 +234,7 @@ class CreateSlotObject:
 
 @dataclass(frozen=True, slots=True)
 class DeleteObject:
-    """Delete an object of a dialect's that we made, if it is still the one we mean."""
+    """Delete an object of a dialect that we created, if its uid is still the same."""
 
     parent: Parent
 
@@ -341,7 +341,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Stale:
-    """The object is not what we thought (409, failed test); the watch will bring the truth."""
+    """The object has changed (409, failed test); the watch will show its current state."""
 
     message: str = ""
 

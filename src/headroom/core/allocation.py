@@ -44,12 +44,12 @@ def asked_by(users: Iterable[Pod]) -> Resources:
 
 
 def beside_text(amounts: Resources) -> str:
-    """Spell what a pod has without its hold: `cpu=500m memory=1Gi`."""
+    """Format what a pod has without its hold: `cpu=500m memory=1Gi`."""
     return " ".join(f"{name}={text}" for name, text in format_resources(amounts).items())
 
 
 def beside_of(text: str) -> Resources:
-    """Read it back; nothing of a text that is not ours."""
+    """Parse this text; empty if it has another format."""
     return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _beside(text)
 
 
@@ -65,7 +65,7 @@ _remembered = lru_cache(maxsize=512)(_beside)
 
 
 def used_up(hold: Hold, users: Iterable[Pod]) -> Resources:
-    """What owners use of a hold, never more than it may give: the rest they have from the node."""
+    """What owners use of a hold, at most what it has: the rest is free room of the node."""
     total = asked_by(users).only(counted(hold))
     room = hold.template.pod.requests.minus(hold.terms.withheld)
     return Resources({name: min(amount, room[name]) for name, amount in total.items()})
@@ -77,7 +77,7 @@ def to_keep(hold: Hold, users: Iterable[Pod]) -> Resources:
 
 
 def told_use(hold: Hold, users: Iterable[Pod]) -> Resources:
-    """What the status says that owners use: of the names that the hold has, and no others."""
+    """What the status shows as used by owners: only resources that the hold has."""
     room = hold.template.pod.requests
     total = asked_by(users).only(frozenset(room))
     if hold.terms.tells_all:

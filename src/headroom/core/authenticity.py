@@ -16,7 +16,7 @@ from headroom.core.owners import has_right
 
 
 def keeps(hold: Hold, pod: Pod) -> bool:
-    """Whether a pod that says so is a guardian of this hold."""
+    """Whether a pod with the label of a guardian really is a guardian of this hold."""
     return (
         pod.key.name in guardian_names(hold)
         and pod.key.namespace in (hold.guardian_namespace, hold.home)
@@ -25,15 +25,15 @@ def keeps(hold: Hold, pod: Pod) -> bool:
 
 
 def stands_for(headroom: Headroom, pod: Pod) -> bool:
-    """Whether a pod that says so is a guardian of one of this headroom's slots."""
+    """Whether a pod with the label of a guardian really is one of this headroom's slots."""
     home = headroom.parent.namespace
     return home in ("", pod.key.namespace) and _belongs_to(pod, headroom.parent.uid)
 
 
 def has_got(headroom: Headroom, pod: Pod, across_namespaces: bool, known: bool = False) -> bool:
-    """Whether a pod that says that it got one of this headroom's slots may be believed.
+    """Whether the claim of a pod on one of this headroom's slots is genuine.
 
-    Who is `known` to have been an owner stays one, whatever was changed since.
+    A pod that is `known` to have been an owner stays one, whatever has changed since.
     """
     claim = claim_of(pod)
     return (

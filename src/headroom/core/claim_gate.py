@@ -19,7 +19,7 @@ from headroom.core.owners import asking_key, pod_keys
 
 @dataclass(frozen=True, slots=True)
 class ClaimIndex:
-    """What the operator lets admission know of a namespace, and until when it may be believed."""
+    """What admission knows about a namespace, and until when this is valid."""
 
     keys: Container[str]
     fresh_until: datetime
@@ -33,7 +33,7 @@ class ClaimIndex:
 
 
 def claim_refusal(pod: Pod, index: ClaimIndex | None, at: datetime | None) -> str | None:
-    """Say why a new pod of a namespace that has opted in is left alone, or None when it waits.
+    """Why a new pod of a namespace that has opted in gets no gate, or None if it gets one.
 
     `at` is when the pod was created, as far as anybody knows.
     """
@@ -50,7 +50,7 @@ def claim_refusal(pod: Pod, index: ClaimIndex | None, at: datetime | None) -> st
 def asking_pod_refusal(
     pod: Pod, index: ClaimIndex | None, at: datetime | None, asks: Iterable[str]
 ) -> str | None:
-    """Say why a new pod is left alone that may ask by one of these annotations, or None."""
+    """Why a new pod that may ask by one of these annotations gets no gate, or None."""
     asked = [name for name in asks if name in pod.annotations]
     if not asked:
         return "it asks for nothing"
@@ -81,7 +81,7 @@ def _fresh(index: ClaimIndex, at: datetime | None) -> bool:
 
 
 def _stale(index: ClaimIndex | None) -> str:
-    """An operator that is gone stops nobody's pods."""
+    """An index that has expired gates no pods: the operator may be gone."""
     if index is None:
         return "its namespace has no claim index"
     return f"the claim index is too old: it was good until {index.fresh_until.isoformat()}"

@@ -102,10 +102,10 @@ class Verdict:
 
 
 def judge(ground: Ground, fenced: bool, now: datetime, kept_for: timedelta) -> Verdict:
-    """Say whether a node is to be fenced.
+    """Decide whether a node has a fence.
 
-    A fence never goes while room is free that belongs to a hold. It goes at once for somebody who
-    can use room that is nobody's, and otherwise lingers a little, so that it does not flap.
+    A fence is never removed while free room belongs to a hold. It is removed at once if a waiting
+    pod can use room that belongs to no hold, and otherwise after a while, so that it does not flap.
     """
     if not fenced:
         return Verdict(ground.contested and not ground.usable)
@@ -120,7 +120,7 @@ def judge(ground: Ground, fenced: bool, now: datetime, kept_for: timedelta) -> V
 
 
 def returns(hold: Hold) -> bool:
-    """Whether what owners of a hold leave is to be held again."""
+    """Whether room that owners of a hold return is held again."""
     return not (
         hold.allocate_once
         or hold.terminal
@@ -132,7 +132,7 @@ def returns(hold: Hold) -> bool:
 
 
 def is_rival(pod: Pod) -> bool:
-    """Whether a pod was refused and still waits: it takes whatever room gets free.
+    """Whether a pod was refused and still waits: it takes any room that becomes free.
 
     Pods more important than we are may have it; they preempt a fence as they would a guardian.
     """
@@ -157,7 +157,7 @@ def rival_kind(pod: Pod) -> tuple[object, ...]:
 
 
 def may_cause(rival: Pod, now: datetime) -> bool:
-    """Whether a pod that waits counts: not for ever, or it would keep others off for ever."""
+    """Whether a waiting pod can be the reason for a fence, which is limited in time."""
     return now < causes_until(rival)
 
 
@@ -207,7 +207,7 @@ def _slot_of(node: str) -> str:
 
 
 def put_up(hold: Hold, node: str, latch: Key | None = None) -> Sequence:
-    """Fence a node on behalf of a hold that has owners there; the hold's end is the fence's.
+    """Create the fence of a node for a hold that has owners there; it is deleted with the hold.
 
     The latch that keeps its place, if there is one, stays until the fence stands.
     """
@@ -222,7 +222,7 @@ def place_latch(node: str, namespace: str) -> Key:
 
 
 def keep_place(hold: Hold, node: str, namespace: str) -> Sequence:
-    """Have kube-scheduler count one pod more on a node, before a fence takes that place.
+    """Make kube-scheduler count one more pod on a node, before a fence takes that place.
 
     The latch stands for no hold: it asks for nothing, and says so by a slot that none can have.
     """
@@ -243,6 +243,6 @@ def take_down(fence: Pod) -> Sequence:
 
 
 def is_fence(pod: Pod) -> bool:
-    """Whether a pod fences its node: a label alone keeps nobody off."""
+    """Whether a pod is a fence: it must have the anti-affinity, not only the label."""
     named = bool(pod.node) and pod.labels.get(ROLE_LABEL) == ROLE_FENCE
     return named and pod.placement.pod_anti_affinity == FENCING.pod_anti_affinity

@@ -43,7 +43,7 @@ Spares = Callable[[Resources], Iterator[Pod]]
 
 
 def is_quick(claim: Claim, scarce: bool = False) -> bool:
-    """Whether an owner, and what stays held, need nothing but the room of the guardian.
+    """Whether an owner, and the rest that stays held, need only the room of the guardian.
 
     Where places for pods are `scarce`, the owner takes the place of the guardian, and who keeps the
     rest of the hold needs another one.
@@ -59,7 +59,7 @@ def ungate(pod: Pod) -> Ungate:
 
 
 def out_of_the_way(pod: Pod) -> DeletePod:
-    """Delete a pod of ours that waits, unless it has been given a node in this very moment."""
+    """Delete a pod of ours that waits, unless it got a node at this moment."""
     return DeletePod(pod.key, pod.uid, "" if pod.node or pod.gates else pod.version)
 
 
@@ -94,7 +94,7 @@ def nominate_only(claims: Seq[Claim], latches: str) -> Sequence:
 
 
 def finish_gate(owners: Seq[tuple[Pod, Pod | None]], rivals: Seq[Pod] = ()) -> Sequence:
-    """Go on where nominated owners of one node were left: all guardians still there, then gates."""
+    """The second half of door 1: delete the remaining guardians, then remove the gates."""
     guardians = tuple(DeletePod(each.key, each.uid) for _, each in owners if each is not None)
     others = tuple(map(out_of_the_way, rivals))
     first = tuple(step for step in (others, guardians) if step)
@@ -141,9 +141,9 @@ def through_latch(
 
 
 def _in_turn(claims: Seq[Claim]) -> tuple[list[Claim], list[Lot]]:
-    """The same claims, each owner of a reusable hold with what those before it leave.
+    """The claims, each owner of a reusable hold with what the owners before it leave.
 
-    Then the owners of each hold, with the offer to the last, which says what stays held of it.
+    Also the owners of each hold, with the offer to the last one, which says what stays held.
     """
     told: list[Claim] = []
     lots: dict[str, Lot] = {}
@@ -182,7 +182,7 @@ def _latches_for(
 
 
 def _stand(made: Seq[CreateLatch], moved: Seq[MoveLatch] = ()) -> tuple[tuple[Action, ...], ...]:
-    """Make latches and then nominate them, never in one breath."""
+    """Create latches and then nominate them, in two separate steps."""
     creates: tuple[Action, ...] = tuple(made)
     nominates: tuple[Action, ...] = (
         *(Nominate(latch.key, "", latch.node) for latch in made),
@@ -192,7 +192,7 @@ def _stand(made: Seq[CreateLatch], moved: Seq[MoveLatch] = ()) -> tuple[tuple[Ac
 
 
 def _smaller_guardian(pods: Iterable[Pod], offer: Offer) -> CreateGuardian:
-    """What keeps the rest of a hold beside its new owners, in its resources and host ports."""
+    """The guardian for the rest of a hold beside its new owners, with resources and host ports."""
     ports = ports_beside(offer.guardian.placement.ports, pods)
     return CreateGuardian(
         guardian_name(offer.hold), offer.hold, offer.kept, offer.node, bound=True, ports=ports
@@ -200,14 +200,14 @@ def _smaller_guardian(pods: Iterable[Pod], offer: Offer) -> CreateGuardian:
 
 
 def latch_before(pod: Pod, offer: Offer, latches: str) -> Sequence:
-    """Stand a latch where others have to give way for an owner, before they know of it."""
+    """Create a latch for an owner on a node where other pods will be ended for it."""
     claims = [(pod, offer)]
     made = list(_latches_for(claims, [((pod,), offer)], latches, one_each=False))
     return Sequence(Work.PREEMPT, _subjects(claims, [each.key for each in made]), _stand(made))
 
 
 def latch_free_room(pod: Pod, node: str, latches: str) -> Sequence:
-    """Stand a latch on free room for a pod of ours that matches no hold."""
+    """Create a latch on free room for a pod of our scheduler that matches no hold."""
     parent = Parent("v1", "Pod", pod.key.namespace, pod.key.name, pod.uid)
     claim = ((f"{pod.key.namespace}/{pod.key.name}/{pod.uid}", ""),)
     latch = _latch(latches, parent, node, pod.requests, (pod.uid,), claim)
@@ -227,7 +227,7 @@ def put_back(hold: Hold, node: str, size: Resources, *guardians: Pod | None) -> 
 
 
 def shrink(hold: Hold, guardian: Pod, size: Resources, latches: str) -> Sequence:
-    """Replace a guardian by one as large or smaller on its node, never leaving the room bare."""
+    """Replace a guardian by one of the same or a smaller size on its node, under a latch."""
     begun = grow(hold, guardian.node, guardian.requests, latches)
     ended = put_back(hold, guardian.node, size, guardian)
     subjects = (*begun.subjects, pod_subject(guardian.key))  # It may be another hold's.
@@ -235,10 +235,10 @@ def shrink(hold: Hold, guardian: Pod, size: Resources, latches: str) -> Sequence
 
 
 def grow(hold: Hold, node: str, size: Resources, latches: str, users: Seq[Pod] = ()) -> Sequence:
-    """Stand a latch where a hold is to have more room than its guardian keeps.
+    """Create a latch where a hold will have more room than its guardian keeps.
 
-    The room is free as far as we see, but cycles of kube-scheduler that began before may still take
-    it: the guardian follows when the latch has stood for a while and its room is still there.
+    The room is free in the observed state, but cycles of kube-scheduler that began before may still
+    take it. The guardian is created when the latch has existed for a while and the room is free.
     """
     latch = _latch(latches, hold.parent, node, size, (hold.parent.uid, hold.slot, repr(size)))
     latch = replace(latch, users=tuple(sorted(pod.uid for pod in users if pod.uid)))

@@ -43,7 +43,7 @@ from headroom.core.subjects import hold_subject
 
 
 def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
-    """Say what one hold needs: at most one sequence, its status, and when to look again."""
+    """Decide what one hold needs: at most one sequence, its status, and when to decide again."""
     hold = view.hold
     seated = tuple(pod for pod in view.claimants if _seated(pod, view.node))
     if hold.problems:
@@ -72,7 +72,7 @@ def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
 
 
 def asks_no_room(view: HoldView) -> bool:
-    """Whether nothing is asked about the room of a hold: its one owner has it, or is on its way."""
+    """Whether the room of a hold need not be calculated: its only owner has it, or will get it."""
     hold, owners = view.hold, view.claimants
     if hold.tenure is not None or hold.deleted is not None or hold.problems:
         return False
@@ -81,7 +81,7 @@ def asks_no_room(view: HoldView) -> bool:
 
 
 def _invalid(hold: Hold, users: tuple[Pod, ...], now: datetime) -> HoldStatus:
-    """What cannot be read holds nothing new; owners that have their room are not forgotten."""
+    """The status of a hold with an invalid spec: nothing new is held, its owners stay listed."""
     message = "; ".join(str(problem) for problem in hold.problems)
     node = users[0].node if users else ""
     facts = Facts(hold, "Pending", "InvalidSpec", message, node, told_use(hold, users))
@@ -89,7 +89,7 @@ def _invalid(hold: Hold, users: tuple[Pod, ...], now: datetime) -> HoldStatus:
 
 
 def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy) -> HoldDecision:
-    """Have one healthy guardian of the right size, and say how it stands."""
+    """Keep one healthy guardian of the right size, and calculate the status."""
     hold = view.hold
     users = tuple(pod for pod in seated if not pod.finished)
     guardians, guardian = view.roles, view.roles.standing
@@ -156,7 +156,7 @@ def size_kept(view: HoldView) -> Resources:
 
 
 def _made_elsewhere(view: HoldView, status: HoldStatus, rest: Pod) -> HoldDecision:
-    """Have a whole guardian looked for wherever there is room, while the rest of a slot stands."""
+    """Create a whole guardian on any node, while a smaller one keeps the rest of a slot."""
     hold = view.hold
     if hold.paused or view.obstacles.refused or view.obstacles.held_up:
         return HoldDecision(status)
@@ -169,8 +169,8 @@ def _made_elsewhere(view: HoldView, status: HoldStatus, rest: Pod) -> HoldDecisi
 def _early_latch(view: HoldView, users: tuple[Pod, ...], node: str) -> Resources:
     """How large a latch should stand before owners that are leaving have left; nothing if none.
 
-    Once they are gone their room is anybody's; with a latch beside them it stays the hold's. A slot
-    that is bound to its node has one for as long as owners use it: they may end without a warning.
+    When they are gone, any pod can take their room; with a latch it stays with the hold. A slot
+    that belongs to its node has a latch while owners use it: they may end without warning.
     """
     guardian = view.roles.standing
     if view.kept.pinned and view.lodgers and not view.kept.claimed and not view.kept.passing:
@@ -187,14 +187,14 @@ def _early_latch(view: HoldView, users: tuple[Pod, ...], node: str) -> Resources
 
 
 def is_leaving(pod: Pod) -> bool:
-    """Whether a pod is on its way out, but still counts on its node."""
+    """Whether a pod is terminating and still counts on its node."""
     return pod.deleted is not None and pod.occupies_node
 
 
 def _awaiting(
     view: HoldView, size: Resources, now: datetime, policy: Policy
 ) -> HoldDecision | None:
-    """Stand a latch beside the pods whose place the hold takes, and the guardian when they end."""
+    """Keep a latch beside the pods whose room the hold will get, and a guardian when they end."""
     hold, found = view.hold, view.awaited
     if found is None:
         if not hold.terms.needs_candidate:
@@ -255,7 +255,7 @@ def _waiting(
 
 
 def _seeks(guardian: Pod | None) -> TypeGuard[Pod]:
-    """Whether a guardian waits in kube-scheduler's queue for any room that comes free."""
+    """Whether a guardian waits in kube-scheduler's queue for any room that becomes free."""
     return guardian is not None and not guardian.node and not guardian.gates
 
 
@@ -267,8 +267,8 @@ def _must_not_wait(view: HoldView, guardian: Pod) -> bool:
 def _renewed(view: HoldView, size: Resources, policy: Policy) -> Sequence | None:
     """Make the successor beside the old guardian or, where only one may be there, in its place.
 
-    One that fits nowhere is made all the same: it says so, and an autoscaler may find it room.
-    Where no node may come for it, the old one stays; where only one may be there, it goes first.
+    A successor that fits nowhere is created, too: it is visible, and an autoscaler may add a node.
+    If no node may be added, the old one stays; if only one may exist, the old one is deleted first.
     """
     old, successor = view.roles.standing, view.roles.successor
     turn, latched = view.renewal or RenewalView(), view.kept.latched
@@ -304,10 +304,10 @@ def _renewed(view: HoldView, size: Resources, policy: Policy) -> Sequence | None
 def _resized(
     view: HoldView, guardian: Pod, size: Resources, policy: Policy, charge: Pod | None = None
 ) -> Sequence | None:
-    """Begin anew, go on under a latch that stands already, or wait until one too small is gone.
+    """Start a resize, continue under an existing latch, or wait until a latch too small is gone.
 
-    A Preemptible one is never put back by us: whoever preempts it meanwhile counts on its room.
-    It is given up and made anew for kube-scheduler to place; bare for a moment is what it may be.
+    A Preemptible guardian is not bound by us: a pod that preempts it meanwhile counts on its room.
+    It is deleted and created again, and kube-scheduler places it; it may lose its room meanwhile.
     """
     if view.hold.mode == PREEMPTIBLE:
         return drop(view, (guardian,))
@@ -373,14 +373,14 @@ def _made(view: HoldView, size: Resources, in_use: bool, policy: Policy) -> Sequ
 
 
 def _common(one: Resources, other: Resources) -> Resources:
-    """What both have, of each resource."""
+    """The smaller of both amounts, for each resource."""
     return one.minus(one.minus(other))
 
 
 def _seated(pod: Pod, node: str) -> bool:
-    """Whether a claimant got the room: a claim says nothing about the room of another node.
+    """Whether an owner has the room: it must be on the node of the hold.
 
-    One that the kubelet refused at its door never used it.
+    An owner that the kubelet rejected never used the room.
     """
     rejected = pod.phase == "Failed" and pod.reason.startswith("OutOf")
     return bool(pod.node) and node in ("", pod.node) and not rejected

@@ -61,12 +61,12 @@ class OpenClaim:
 
 
 def claims_text(claims: tuple[tuple[str, str], ...]) -> str:
-    """Spell a latch's claims, a line each."""
+    """Format the claims of a latch, one on each line."""
     return "\n".join(f"{owner} {parent}".rstrip() for owner, parent in claims)
 
 
 def claims_on(latch: Pod) -> tuple[LatchClaim, ...]:
-    """Read a latch's claims; a line that is not ours is passed over."""
+    """Parse the claims of a latch; lines of another format are ignored."""
     if CLAIMS_ANNOTATION not in latch.annotations:
         return ()
     text = latch.annotations[CLAIMS_ANNOTATION]
@@ -90,7 +90,7 @@ _remembered = lru_cache(maxsize=512)(_claims_in)  # A latch is looked at several
 
 
 def kept_for(pod: Pod) -> str:
-    """The hold that a guardian or a latch says it stands for."""
+    """The hold that a guardian or a latch names as the one it keeps room for."""
     whole, slot = pod.annotations.get(PARENT_ANNOTATION, ""), pod.annotations.get(SLOT_ANNOTATION)
     return identity(whole, slot) if slot else whole
 
@@ -101,10 +101,10 @@ def users_on(latch: Pod) -> tuple[str, ...]:
 
 
 def told_by(hold: Hold, latches: Iterable[Pod]) -> frozenset[str]:
-    """The uids of owners of a hold by the word of latches, which nobody but we may write.
+    """The uids of owners of a hold that latches name; only the operator may write latches.
 
-    Those that use it, and those that it was being handed to: an operator that dies right after the
-    handover has written them nowhere else.
+    These are owners that use the hold, and owners whose handover was in progress: an operator that
+    dies right after the handover has written them nowhere else.
     """
     this, seen = (hold.parent.identity, hold.parent.uid), tuple(latches)
     lines = (line for latch in seen for line in claims_on(latch))
@@ -113,7 +113,7 @@ def told_by(hold: Hold, latches: Iterable[Pod]) -> frozenset[str]:
 
 
 def parents_on(latch: Pod) -> tuple[str, ...]:
-    """The holds that a latch was made for, each once."""
+    """The holds that a latch was created for, each once."""
     claimed = [claim.parent for claim in claims_on(latch)]
     return tuple(dict.fromkeys((kept_for(latch), *claimed)))
 
@@ -144,7 +144,7 @@ def make_way(
 
 
 def keep_for_hold(latch: Pod, hold: Hold) -> Sequence:
-    """Have a latch stand for the hold alone: its owner does not come, what was freed stays held."""
+    """Change a latch to keep room for the hold alone: its owner does not come."""
     move = MoveLatch(latch.key, latch.uid, hold.parent, latch.nominated, ())
     return Sequence(Work.RELATCH, _subjects(latch, None, hold), ((move,),))
 
@@ -155,5 +155,5 @@ def _subjects(latch: Pod, owner: Pod | None, hold: Hold | None) -> tuple[Subject
 
 
 def remove(latch: Pod) -> Sequence:
-    """Take a latch away."""
+    """Delete a latch."""
     return Sequence(Work.UNLATCH, (pod_subject(latch.key),), ((DeletePod(latch.key, latch.uid),),))

@@ -1,9 +1,9 @@
 """A plan: sequences of writes to perform, and when to decide again if nothing else happens.
 
-A sequence is a list of steps; the actions of a step go out together, and the next step only when
-all of them are done. If one is not, the rest is dropped and decided afresh from what is then true:
-that is also what happens after a crash, so there is one way to recover and not two.
-While a sequence runs, its subjects are left alone by every other decision.
+A sequence is a list of steps. The actions of a step are sent together, and the next step starts
+when all of them are done. If one fails, the rest is dropped and decided again from the current
+state. The same happens after a crash, so there is only one way to recover.
+While a sequence runs, no other decision is made about its subjects.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ class Work(Enum):
     TELL = "tell"
 
 
-# Handovers that the launcher has started and waits for.
+# Handovers that `handover_queue` has started.
 LAUNCHED_WORK = (Work.DOOR1, Work.DOOR1_SLOW, Work.DOOR2, Work.DOOR2_SLOW)
-# Work after whose failure all that it is about has to pause, and not only the pods.
+# Work after whose failure all of its subjects pause, not only the pods.
 KEEPERS_WORK = (
     Work.RELEASE,
     Work.RESIZE,
@@ -78,7 +78,7 @@ class Sequence:
 
 
 def telling(*news: Tell | MarkUnschedulable) -> Sequence:
-    """Tell people; no other work waits for it."""
+    """A sequence of events and marks for people; no other work waits for it."""
     return Sequence(Work.TELL, (), (news,))
 
 

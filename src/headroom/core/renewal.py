@@ -21,10 +21,10 @@ from headroom.core.plan import earliest
 
 @dataclass(frozen=True, slots=True)
 class Guardians:
-    """The guardians of one hold by what they are to it.
+    """The guardians of one hold by their role.
 
-    `standing` keeps the room, or waits to; `successor` is to take its place and has no node yet;
-    `needless` are to go. `due`: the standing one has a node and is to be renewed.
+    `standing` keeps the room, or waits for it; `successor` will replace it and has no node yet;
+    `needless` are to be deleted. `due`: the standing one has a node and must be renewed.
     """
 
     standing: Pod | None
@@ -42,9 +42,9 @@ NO_GUARDIANS = Guardians(None)
 
 
 def told_apart(hold: Hold, guardians: Sequence[Pod], now: datetime) -> Guardians:
-    """Say which guardian counts: one that has a node before one that waits, then the newest.
+    """Give each guardian its role: one with a node comes before one that waits, then the newest.
 
-    Of a slot whose owner has got a part, one that is whole counts before what is left of it.
+    If an owner has a part of a slot, a whole guardian comes before one that keeps the rest.
     """
     healthy = [pod for pod in guardians if not pod.finished and pod.deleted is None]
     seated = [pod for pod in healthy if pod.node]
@@ -64,7 +64,7 @@ def told_apart(hold: Hold, guardians: Sequence[Pod], now: datetime) -> Guardians
 
 
 def outdated(hold: Hold, guardian: Pod, now: datetime) -> bool:
-    """Whether a guardian is to be renewed."""
+    """Whether a guardian must be renewed."""
     if not has_shape_of(hold, guardian) or not _has_owners(hold, guardian):
         return True
     created = guardian.created

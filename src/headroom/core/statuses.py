@@ -1,7 +1,7 @@
-"""A hold's status and the events that tell of its changes, worked out from plain facts.
+"""A hold's status and the events about its changes, calculated from plain facts.
 
-Events are derived from the difference between what the object says and what it should say, so they
-are told once, and nothing but the object itself has to remember what was told.
+Events are derived from the difference between the current status and the new one. So each is
+recorded once, and only the object itself has to remember what was recorded.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WARNINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """How a hold stands: its phase, the reason in one word and in a sentence, and its numbers.
+    """The facts of a hold: its phase, the reason (one word and one sentence), and its numbers.
 
     `room` is what it has where that is less than its template asks for.
     """
@@ -54,7 +54,7 @@ class Facts:
 
 
 def status_of(facts: Facts, now: datetime, owners: tuple[OwnerUse, ...] = ()) -> HoldStatus:
-    """Build the status that the facts call for, keeping the times of conditions that stay."""
+    """Build the status from the facts; conditions that do not change keep their times."""
     hold = facts.hold
     degraded = facts.degraded or facts.reason == "InvalidSpec"
     ready, progressing = facts.phase == "Available", facts.phase == "Pending" and not degraded
@@ -98,7 +98,7 @@ def tell_pod(pod: Pod, reason: str, message: str, now: datetime, warn: bool = Fa
 def tellings(
     hold: Hold, status: HoldStatus, owners: Mapping[str, Pod], now: datetime
 ) -> tuple[Tell, ...]:
-    """The events that tell how a hold's status changes to `status`; `owners` by uid."""
+    """The events about the change of a hold's status to `status`; `owners` by uid."""
     before = hold.status
     tells = list(_phase_tellings(hold, status, now))
     had = {use.uid for use in before.owners}

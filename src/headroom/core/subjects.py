@@ -66,10 +66,10 @@ class Awaited(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """A kind and an identity, as the books of the engine have it.
+    """A kind and an identity, as the engine uses them as a key.
 
-    `namespace` is whose turn it is to be looked at; empty for what lives in none, such as a node.
-    `key` is that of the pod, for pods alone.
+    Namespaces take turns by `namespace`; it is empty for cluster-scoped objects, such as a node.
+    `key` is that of the pod, only for pods.
     """
 
     topic: Topic
@@ -98,7 +98,7 @@ def _hold_subject(identity: str, namespace: str, topic: Topic) -> Subject:
 
 
 def kept_hold_subject(identity: str) -> Subject:
-    """The subject of a hold whose identity stands on a pod of ours."""
+    """The subject of a hold whose identity is written on a pod of ours."""
     return Subject(Topic.HOLD, identity, identity.split("/", 2)[1])
 
 

@@ -1,1 +1,1 @@
-"""What the two doors decide: who gets which hold, and what happens to who gets none."""
+"""The decisions at the two doors: which owner gets which hold, and what happens without one."""

@@ -43,7 +43,7 @@ class CarriedClaim:
 
 
 def decide(view: CarriedClaim, policy: Policy, now: datetime) -> GateDecision:
-    """Go on with a pod that carries a claim."""
+    """Decide about a pod that carries a claim."""
     hold, pod = view.hold, view.pod
     if hold is None or view.stage is OwnerStage.STRAY:
         return _stray(hold, pod, policy, now)
@@ -78,7 +78,7 @@ def _why_not_ours(hold: Hold | None, pod: Pod, policy: Policy) -> str:
 
 
 def _bound(hold: Hold, view: CarriedClaim, now: datetime) -> GateDecision:
-    """A claim on room of one node says nothing about another."""
+    """An owner with a node: a claim on room of another node is taken back."""
     if hold.slot and hold.allocate_once:
         return GateDecision()  # The slot may be held again elsewhere by now.
     pod, node = view.pod, view.node or hold.status.node

@@ -7,16 +7,16 @@
        ├─ needs free room as well ───▶ wait a moment; does it still fit?
        └─ guardians deleted, gates removed ──▶ LET_IN
 
-An owner that needs nothing but its guardian's room goes on at once. One that needs free room of the
-node as well stands nominated for a while first, its guardian untouched: a cycle of kube-scheduler
-that began before may still give that free room to somebody else. If it did, the claim is taken
+An owner that needs only its guardian's room continues at once. An owner that also needs free room
+of the node is nominated for a while first, and its guardian stays: a cycle of kube-scheduler that
+began before may still give that free room to another pod. If this happens, the claim is taken
 back, and the hold has lost nothing.
 
 A handover that the API server forbids is undone in the reverse order. If the owner's guardian is
-gone it is made again on the node. The nomination goes when no cycle of kube-scheduler is left that
-began before the guardian was there, so that the room is never bare; and with it the latches of the
-handover, since room that counts twice would keep others on that node from theirs. The owner tries
-again after a pause.
+gone, it is created again on the node. The nomination is removed when no cycle of kube-scheduler is
+left that began before the guardian existed, so that the room is counted all the time. The latches
+of the handover are removed with it, because room that counts twice would block other owners on
+that node. The owner tries again after a pause.
 
     nominated, guardian stands  →  disclaim, delete latches
     nominated, guardian gone    →  make guardian, bound to the node  →  a moment later as above
@@ -101,7 +101,7 @@ class NominatedOwner:
 
     @property
     def in_the_way(self) -> Pod | None:
-        """The guardian that still has the owner's room; not one that keeps only the rest."""
+        """The guardian that still keeps the owner's room, not one that keeps only the rest."""
         guardian = self.room.guardian
         left = to_keep(self.hold, self.room.owners)
         keeps = guardian is not None and guardian.requests.fits_in(left)
@@ -118,7 +118,7 @@ class NominatedOwner:
 
     @property
     def cannot_finish(self) -> bool:
-        """Whether a half-done claim is to begin anew: what it rests on is not there, or not yet."""
+        """Whether the handover must begin again: something that it depends on does not exist."""
         if self.hold.allocate_once and self._is_given_to_another:
             return True
         guardian, node = self.room.guardian, self.pod.nominated
@@ -135,10 +135,10 @@ class NominatedOwner:
 
     @property
     def _is_given_to_another(self) -> bool:
-        """Whether another owner is ahead on its way into a hold for one.
+        """Whether another owner comes first into a hold for one owner.
 
-        A claim whose answer was lost may come to light after the hold was offered again. Whoever is
-        beyond the gate or moving is ahead; among those who stand still, the first by name.
+        A claim whose write had no answer may become visible after the hold was offered again. An
+        owner that passed the gate or is being written comes first, then the first by name.
         """
         return self.hold.status.phase == "Succeeded" or any(
             CLAIM_GATE not in other.gates or other.key in self.moving or other.key < self.pod.key
@@ -180,10 +180,10 @@ class GateDecision:
 
 
 def decide(view: GateView, policy: Policy, now: datetime) -> GateDecision:
-    """Go on with a nominated owner that is still gated, and with all others on its node.
+    """Continue with a nominated owner that is still gated, and with all others on its node.
 
-    As long as one guardian stands beside a nominated owner, room counts twice: a gate opened too
-    early would let kube-scheduler find the node too full.
+    While a guardian exists beside a nominated owner, its room counts twice. If a gate were removed
+    too early, kube-scheduler would find the node too full.
     """
     owner = view.owner
     if owner.cannot_finish:
@@ -225,7 +225,7 @@ def _nominated(memory: PodMemory, now: datetime) -> PodMemory:
 
 
 def _begun_anew(owners: list[NominatedOwner]) -> GateDecision:
-    """Let owners begin anew, and their time as well."""
+    """Start these owners again from the search; their waiting time starts again, too."""
     return GateDecision(
         tuple(disclaim(each.pod, each.hold, nominated=True) for each in owners),
         memories={each.pod.uid: replace(each.memory, nominated_since=None) for each in owners},
@@ -280,11 +280,11 @@ def _others_arrive(view: GateView) -> bool:
 
 
 def _guardian_again(view: GateView) -> CreateGuardian | None:
-    """What gives a hold its guardian back on the node; None where there is no room for it.
+    """The write that creates the guardian of a hold again on the node; None without room.
 
-    It is as large as the guardian that this handover deleted: all that owners that came before
-    leave of a reusable hold. The owner's room is kept by its nomination, the rest of a reusable
-    hold by a latch; what a hold for one has beyond its owner may be gone.
+    It is as large as the guardian that this handover deleted: what earlier owners leave of a
+    reusable hold. The nomination keeps the owner's room, a latch keeps the rest of a reusable hold.
+    What a hold for one owner has beyond its owner may be gone.
     """
     owner, pod, hold = view.owner, view.owner.pod, view.owner.hold
     if not pod.nominated or owner.room.guardian is not None:

@@ -33,7 +33,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class SearchView:
-    """A pod without a claim at one of our doors, and the holds that may be for it.
+    """A pod without a claim at one of our doors, and the holds that may match it.
 
     `open` may be claimed now, `coming` get their room soon; the best come first. `ask` freezes an
     open hold, `room_of` one that is coming. `interrupted` says which hold, with its guardian, the

@@ -91,7 +91,7 @@ class LatchView:
     awaited: bool = False
 
     def rests(self, now: datetime) -> bool:
-        """Whether nothing can be done yet: the watch, a handover or a timer brings us back."""
+        """Whether nothing can be done yet: an event, a handover or a timer comes first."""
         early = self.firm_at is not None and now < self.firm_at
         waits = self.waiting or not claims_on(self.latch)
         return self.firm_at is None or self.writing or (early and waits)
@@ -113,7 +113,7 @@ class LatchDecision:
 
 
 def decide(view: LatchView, policy: Policy, now: datetime) -> LatchDecision:
-    """Finish what a latch stands for, or take it away when its time has come."""
+    """Complete the handovers of a latch, or remove the latch when it is no longer needed."""
     latch, memory = view.latch, view.memory
     if not latch.nominated:  # Made, but never put to use: whoever made it starts anew.
         return LatchDecision(memory, remove(latch))
@@ -135,7 +135,7 @@ def without_volumes(view: LatchView, claim: OpenClaim, why: str) -> LatchView:
 
 
 def _go_on(view: LatchView, claim: OpenClaim, now: datetime) -> LatchDecision | None:
-    """What a claim whose owner waits needs next; None if its owner does not fit."""
+    """The next step for a claim whose owner waits; None if the owner does not fit."""
     latch, hold = view.latch, claim.hold
     if claim.unfit is None and not claim.mounted:
         return LatchDecision(view.memory, mounts=claim)
@@ -154,7 +154,7 @@ def _go_on(view: LatchView, claim: OpenClaim, now: datetime) -> LatchDecision | 
 
 def _settled(view: LatchView, policy: Policy, now: datetime) -> LatchDecision:
     if view.keeps_place:
-        return LatchDecision(NEW_LATCH)  # Whoever looks after the hold brings us back.
+        return LatchDecision(NEW_LATCH)  # The decision about the hold comes back to it.
     memory, since = _remembered(view, now)
     linger = policy.latch_linger
     gone_at = since + linger

@@ -1,7 +1,7 @@
-"""The holds and the owners that a latch names: what is still to come, and who does not get in.
+"""The holds and the owners that a latch names: what is missing, and who gets no room.
 
-`latch_decision` decides about the latch itself. The values here are frozen by
-`engine.latch_controller`; what they mean is said here.
+`latch_decision` decides about the latch itself. `engine.latch_controller` builds the views; this
+module has the rules about them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Decide what starts next on a node: a frozen value of the claims that wait for it in, a group out.
+"""Decide which handover starts next on a node, from the claims that wait for the node.
 
-One handover a node at a time, whatever the door: in the middle of one, room counts twice, and
-kube-scheduler would find the node too full for a second. What arrives meanwhile goes together,
-with one latch or one round of writes for all, so a burst costs less per owner, not more.
+A node has one handover at a time, through either door: during a handover room counts twice, and
+kube-scheduler would find the node too full for a second one. Owners that arrive meanwhile go
+together, with one latch or one round of writes for all. So a burst costs less per owner.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ParkedClaim:
 
     @property
     def stands(self) -> bool:
-        """Whether the guardian that was offered still keeps the room of the hold."""
+        """Whether the offered guardian still keeps the room of the hold."""
         return self.guardian is not None and self.guardian.uid == self.claim[1].guardian.uid
 
     @property
@@ -47,7 +47,7 @@ class ParkedClaim:
 
     @property
     def ready(self) -> bool:
-        """Whether its volumes are bound, or all is to be decided anew: its guardian is another."""
+        """Whether its volumes are bound, or its guardian has changed: then it is decided again."""
         return self.mounted or not self.stands
 
 

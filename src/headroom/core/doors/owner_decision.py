@@ -163,7 +163,7 @@ def decide(view: OwnerView, policy: Policy, now: datetime) -> Move:
 
 
 def _at_gate(view: OwnerView, policy: Policy, now: datetime) -> Move | None:
-    """What keeps an owner at the gate from being searched a hold for now; None if nothing does."""
+    """What must happen before the search for a hold at door 1; None if nothing."""
     if view.pod.gates != (CLAIM_GATE,) or view.stage is OwnerStage.PARKED:
         return STAY  # Other gates come first; their removal brings us back.
     new_until = view.since + policy.first_look
@@ -171,9 +171,9 @@ def _at_gate(view: OwnerView, policy: Policy, now: datetime) -> Move | None:
 
 
 def _before_search(view: OwnerView, policy: Policy, now: datetime) -> Move | None:
-    """What keeps a pod of our scheduler from being searched a hold for now; None if nothing does.
+    """What must happen before the search for a hold at door 2; None if nothing.
 
-    An object that a new pod names may still be unseen: streams differ.
+    An object that a new pod names may not be observed yet: kinds have separate streams.
     """
     pod = view.pod
     if pod.unjudged:
@@ -190,9 +190,9 @@ def _before_search(view: OwnerView, policy: Policy, now: datetime) -> Move | Non
 
 
 def _wait(view: OwnerView, found: Search, until: datetime, policy: Policy, now: datetime) -> Move:
-    """An owner that asks to wait. At door 2 others may have to give way to it after a while.
+    """An owner that asks to wait. At door 2 less important pods may end for it after a while.
 
-    Not every end of a refusal is an event (a stranger's nomination may go), so look again in time.
+    Not every refusal ends with an event (the nomination of another pod may go), so use a timer.
     """
     again = now + policy.patience if found.refused else None
     wait = Wait(again, _nodes(found), room=True, anew=found.begins_anew)
@@ -208,7 +208,7 @@ def _wait(view: OwnerView, found: Search, until: datetime, policy: Policy, now: 
 
 
 def _without_hold(view: OwnerView, found: Search, policy: Policy, now: datetime) -> Move:
-    """A pod of our scheduler that no hold is for: as kube-scheduler would place it."""
+    """A pod at door 2 that no hold matches: place it as kube-scheduler would."""
     room = view.free_room()
     if room.node and room.contended:
         return WaitForNode(room.node, now + policy.first_look)
@@ -223,7 +223,7 @@ def _without_hold(view: OwnerView, found: Search, policy: Policy, now: datetime)
 
 
 def _nodes(found: Search) -> tuple[str, ...]:
-    """The nodes on which something has to change before a hold there can answer otherwise."""
+    """The nodes on which something must change before a hold there can give another answer."""
     return tuple(dict.fromkeys(refusal.node for refusal in found.refused if refusal.node))
 
 

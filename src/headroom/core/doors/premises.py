@@ -1,9 +1,9 @@
-"""What the next step of a handover rests on.
+"""What the next step of a handover depends on.
 
-While a sequence is written, others change and delete objects. Up to the deletion of the guardian a
-handover can be left as it is and decided afresh, and the hold has lost nothing. So before that
-step, and before every later one that relies on a latch, its premises are checked against what the
-watch has shown meanwhile. A sequence that is stopped here goes on as after a crash.
+While a sequence is written, other clients change and delete objects. Until the guardian is deleted,
+a handover can stop and be decided again, and the hold has lost nothing. So before that step, and
+before every later step that depends on a latch, the observed state is checked again. A sequence
+that is stopped here continues as after a crash.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Gated = Callable[[Pod], NominatedOwner | None]
 
 
 def missing(sequence: Sequence, number: int, pods: Mapping[Key, Pod], gated: Gated) -> str:
-    """What a step rests on and is not there any more, in words; empty if all is as it was."""
+    """What a step depends on and no longer exists, as text; empty if nothing has changed."""
     steps = sequence.steps
     for action in chain.from_iterable(steps[:number]):
         if isinstance(action, CreateLatch | MoveLatch) and action.key not in pods:
@@ -37,7 +37,7 @@ def missing(sequence: Sequence, number: int, pods: Mapping[Key, Pod], gated: Gat
 
 
 def _changed(action: Bind | Ungate, pod: Pod | None, gated: Gated) -> str:
-    """Why an owner does not come, or not as it was to."""
+    """Why an owner does not come, or comes in another way than planned."""
     if pod is None or pod.uid != action.uid or pod.deleted is not None:
         return f"owner {action.key} is gone"
     owner = gated(pod) if isinstance(action, Ungate) else None

@@ -1,1 +1,1 @@
-"""Pods that give way to a hold or an owner: which ones, and the role of disruption budgets."""
+"""Pods that end for a hold or an owner: which ones, and the role of disruption budgets."""

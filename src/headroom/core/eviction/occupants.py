@@ -1,4 +1,4 @@
-"""Pods on a node that may have to end: whose room they leave, and who of them is spared."""
+"""Pods on a node that may have to end: who gets their room, and which of them are spared."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Occupant:
 
     @property
     def goes_back(self) -> bool:
-        """Whether a hold has what the pod leaves: it is a guardian, or returns it."""
+        """Whether the room of the pod belongs to a hold: it is a guardian, or returns its room."""
         if ROLE_LABEL in self.pod.labels:
             return True
         return self.hold is not None and not (self.hold.terminal or self.hold.allocate_once)
@@ -35,9 +35,9 @@ def importance(pod: Pod) -> tuple[int, datetime, Key]:
 
 
 def may_end(pod: Pod, below: int) -> bool:
-    """Whether a pod may be ended for what has this priority.
+    """Whether a pod may be ended for something of this priority.
 
-    Never one of ours, of the cluster's own namespaces, nor one that asks to be spared.
+    Never a pod of ours, of the cluster's own namespaces, or one that asks to be spared.
     """
     return (
         pod.priority < below

@@ -1,4 +1,4 @@
-"""Decide which pods give way when a more important owner finds its hold in use.
+"""Decide which pods end when a more important owner finds its hold in use.
 
 A pod inside (an owner of the hold) returns its room to the hold only. A pod outside frees room of
 the node. So only its own owners help a Restricted hold; both kinds help another hold. Owners of
@@ -32,7 +32,7 @@ Fits = Callable[[Resources, frozenset[Key]], bool]
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """Who is on a hold's node: its owners, and pods that no hold is kept for."""
+    """The pods on a hold's node that could end: its owners, and pods without a claim."""
 
     inside: tuple[Pod, ...]
     outside: tuple[Pod, ...] = ()
@@ -61,7 +61,7 @@ class HoldInUse:
     labels: Mapping[str, str] = field(default_factory=lambda: NO_LABELS)  # of the node
 
     def crowd(self, policy: Policy) -> Crowd:
-        """Who could give way: owners, and pods that no hold is kept for."""
+        """The pods that could end: owners, and pods without a claim."""
         inside = tuple(pod for pod in self.owners if pod.occupies_node)
         known = {pod.key for pod in inside}
         outside = (
@@ -74,7 +74,7 @@ class HoldInUse:
         return Crowd(inside, tuple(sorted(outside, key=importance)))
 
     def fits(self, pod: Pod, asked: Resources, gone: frozenset[Key]) -> bool:
-        """Whether a pod that asks for so much would fit if those were gone."""
+        """Whether a pod with these requests would fit without the pods `gone`."""
         wanted = replace(pod, requests=asked + self.owed)
         return self.unfit(wanted, gone | self.ours) is None
 
@@ -94,7 +94,7 @@ class HoldToEnter:
     use: Callable[[], HoldInUse | None]
 
     def if_at_rest(self) -> HoldInUse | None:
-        """The hold with its owners in it, unless others are not to give way for it now."""
+        """The hold with its owners, unless no pods may end for it now."""
         if self.hold.allocate_once or self.hold.mode != LOCKED or not self.owners():
             return None
         return None if self.moving() else self.use()
@@ -107,7 +107,7 @@ def way_into_a_hold(
     budgets: Collection[Budget],
     now: datetime,
 ) -> Offer | None:
-    """Find the hold that the pod gets at the least cost if others give way; None if there is none.
+    """Find the hold that the pod can get with the least harmful preemption; None if none.
 
     The least cost: the fewest budgets violated, then the least important of the most important
     victims, then the fewest.
@@ -126,7 +126,7 @@ def way_into_a_hold(
 def victims_in(
     use: HoldInUse, pod: Pod, policy: Policy, budgets: Collection[Budget], now: datetime
 ) -> tuple[Pod, ...] | None:
-    """Say who has to go so that the pod gets into the hold; None if it may not, or in vain."""
+    """The pods that must end so that the pod gets the hold; None if forbidden or useless."""
     if standing_refusal(use.hold, pod, policy, now, use.labels) is not None:
         return None
     return victims(use.hold, use.crowd(policy), pod, partial(use.fits, pod), budgets)
@@ -135,9 +135,9 @@ def victims_in(
 def victims(
     hold: Hold, crowd: Crowd, pod: Pod, fits: Fits, budgets: Collection[Budget] = ()
 ) -> tuple[Pod, ...] | None:
-    """Say who has to go so that the pod gets into the hold, the most important first.
+    """The pods that must end so that the pod gets the hold, the most important first.
 
-    Nobody if it is enough that those leave who are leaving; None if all would be in vain.
+    Empty if it is enough that terminating pods end; None if even all of them would not help.
     """
     if not pod.preempts:
         return None
@@ -163,7 +163,7 @@ def victims(
 
 
 def promise(hold: Hold, crowd: Crowd, gone: Iterable[Pod], pod: Pod, node: str) -> Offer:
-    """What the pod is to get when those are gone: the hold with what is then left of it."""
+    """What the pod gets when those are gone: the hold with what is then left of it."""
     left = _left(hold, crowd, crowd.leaving() | {other.key for other in gone})
     keeper = Pod(Key(hold.home, ""), node=node, requests=left)
     return Offer(hold, keeper, kept_beside(hold, left, pod.requests), preempts=True)

@@ -1,4 +1,4 @@
-"""Get back the room of a slot of a node that other pods use: they give way, if it is allowed.
+"""Get back the room of a slot of a node that other pods use: they are ended, if this is allowed.
 
 An administrator allows it for a namespace up to a priority (`preempt=N` in its limits). Our own
 pods, owners of holds and slots, the cluster's own namespaces, and pods that a disruption budget
@@ -78,12 +78,12 @@ class ReclaimView:
 
 
 def reclaim(hold: Hold, freeze: Callable[[], ReclaimView], policy: Policy) -> Reclaim | None:
-    """Say who gives way to a hold; only a slot that asks for it is frozen."""
+    """The pods that end for a hold; a view is built only for a slot with `reclaim: Preempt`."""
     return decide(freeze(), policy) if hold.reclaims and not hold.paused else None
 
 
 def decide(view: ReclaimView, policy: Policy) -> Reclaim | None:
-    """Say who gives way to a slot; None when it is to be held like any other."""
+    """The pods that end for a slot; None if it is held like any other slot."""
     if not view.is_lost:
         return None
     limits = view.limits
@@ -104,7 +104,7 @@ def _victims_below(view: ReclaimView, priority: int, policy: Policy) -> Reclaim 
 
 
 def not_allowed(hold: Hold, limits: NamespaceLimits | LimitsError) -> str:
-    """Why a slot may have nobody give way."""
+    """Why no pod may be ended for a slot."""
     if isinstance(limits, LimitsError):
         return str(limits)
     return (
@@ -114,7 +114,7 @@ def not_allowed(hold: Hold, limits: NamespaceLimits | LimitsError) -> str:
 
 
 def victims(others: Iterable[Pod], fits: Fits, budgets: Collection[Budget]) -> Reclaim | None:
-    """Say who of these has to go for the slot; None if all of them would go in vain."""
+    """Which of these pods must end for the slot; None if even all of them would not help."""
     staying = [pod for pod in others if pod.deleted is None]
     leaving = tuple(sorted((pod for pod in others if pod.deleted is not None), key=importance))
     gone = frozenset(pod.key for pod in leaving)
@@ -131,7 +131,7 @@ def victims(others: Iterable[Pod], fits: Fits, budgets: Collection[Budget]) -> R
 
 
 def end(hold: Hold, pods: tuple[Pod, ...], now: datetime) -> Sequence:
-    """Have pods give way to a slot, each with the grace that it has."""
+    """End pods for a slot, each with its own grace period."""
     why = f"for the room of {hold.parent.title}, which is kept on its node"
     steps: tuple[tuple[Action, ...], ...] = (
         tuple(MarkPreempted(pod.key, pod.uid, f"preempted {why}", now) for pod in pods),

@@ -26,7 +26,7 @@ ENABLED = "enabled"
 
 
 def at_door(pod: Pod, schedulers: Iterable[str]) -> bool:
-    """Whether a pod waits at a door of ours, or has come through one."""
+    """Whether a pod waits at one of our doors, or has used one."""
     return names.CLAIM_GATE in pod.gates or pod.scheduler in schedulers or claim_of(pod) is not None
 
 
@@ -76,7 +76,7 @@ def rule_keys(wish: Hold | Headroom) -> tuple[str, ...]:
 
 
 def remark(pod: Key) -> str:
-    """What is told: one pod that has no door, and the three remedies."""
+    """The message: one pod that has no door, and the three remedies."""
     label = f"{names.CLAIMS_NAMESPACE_LABEL}={ENABLED}"
     return (
         f"pod {pod} is meant by spec.owners, but can never get this room: it has no door. "
@@ -91,7 +91,7 @@ def with_remark(
     message: str,
     about: tuple[int, datetime],
 ) -> tuple[Condition, ...]:
-    """These conditions and, where there is something to tell, the one about doors.
+    """These conditions and, if there is a message, the one about doors.
 
     It keeps its time for as long as it stays. `about` is the object's generation, and now.
     """
@@ -104,6 +104,6 @@ def with_remark(
 
 
 def told_in(conditions: Iterable[Condition]) -> str:
-    """What conditions say about doors; empty for nothing."""
+    """The message of the condition about doors; empty without one."""
     found = (each for each in conditions if each.type == OWNERS_WITHOUT_DOOR)
     return next((each.message for each in found if each.status == "True"), "")

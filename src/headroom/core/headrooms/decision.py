@@ -46,7 +46,7 @@ def decide(
 ) -> HeadroomMemory:
     """Decide from the inputs alone which slots are wanted, and when to decide again.
 
-    The same each time for the same inputs.
+    The result is the same for the same inputs.
     """
     wished = wish(headroom, view, now)
     look_at = earliest(

@@ -115,7 +115,7 @@ def respecified(memory: HeadroomMemory, old: Headroom | None, headroom: Headroom
 
 
 def is_due(memory: HeadroomMemory, now: datetime) -> bool:
-    """Whether it is to be worked out anew which slots are wanted."""
+    """Whether the wanted slots must be calculated again."""
     due = memory.look_at is not None and memory.look_at <= now
     return memory.stale or due or bool(memory.objects.refused or memory.objects.beyond)
 
@@ -141,7 +141,7 @@ def guardian_settled(
 
 
 def resting(memory: HeadroomMemory, until: datetime) -> HeadroomMemory:
-    """Work out nothing anew before this moment."""
+    """Do not calculate the wanted slots again before this time."""
     return replace(memory, not_before=max(memory.not_before or until, until))
 
 

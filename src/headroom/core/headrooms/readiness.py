@@ -1,8 +1,8 @@
-"""A headroom's status: how many slots stand, whether that is enough, and if not, why.
+"""A headroom's status: how many slots are held, whether that is enough, and if not, why.
 
-Worked out from the wish (`wanted_slots`) and from counts that the engine keeps; the times of
-conditions that stay are kept. The message says first what stands, then everything that is in the
-way.
+It is calculated from the wanted slots (`wanted_slots`) and from counts of the engine. Conditions
+that do not change keep their times. The message says first how many slots are held, then every
+obstacle.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class SlotTally:
 def status_of(
     headroom: Headroom, wished: WantedSlots, tally: SlotTally, now: datetime
 ) -> HeadroomStatus:
-    """Build the status that wish and tally call for."""
+    """Build the status from the wanted slots and the tally."""
     own = headroom.size.status(headroom, wished, tally, now)
     if own is not None:
         return own

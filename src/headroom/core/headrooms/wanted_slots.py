@@ -57,7 +57,7 @@ PAUSED = Note("Paused", "spec.paused: nothing is held anew and nothing is given 
 
 @dataclass(frozen=True, slots=True)
 class SizeView:
-    """What a wish depends on besides its headroom.
+    """What the wanted slots depend on besides their headroom.
 
     Slots by name: `standing` are there now; `spent` were claimed and count as used up where nothing
     is refilled. `overhead` is what stands on a node anyway, for slots as large as a node. `load` is
@@ -117,7 +117,7 @@ CLOSED = WantedSlots(notes=(Note("OutsideSchedule", "no window of spec.schedule 
 
 
 def wish(headroom: Headroom, view: SizeView, now: datetime) -> WantedSlots:
-    """Work out which slots should stand; the same each time for the same view."""
+    """Calculate which slots should exist; the result is the same for the same view."""
     if headroom.deleted is not None:
         return WantedSlots()
     if headroom.problems:
@@ -139,7 +139,7 @@ def wish(headroom: Headroom, view: SizeView, now: datetime) -> WantedSlots:
 
 
 def surplus(headroom: Headroom, wished: WantedSlots, view: SizeView) -> tuple[str, ...]:
-    """Name the standing slots to give back, the highest first; while paused or frozen, none."""
+    """The existing slots to delete, the highest first; none while paused or frozen."""
     if wished.frozen or (headroom.paused and headroom.deleted is None):
         return ()
     wanted = {hold.slot for hold in wished.slots}

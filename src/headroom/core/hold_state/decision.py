@@ -120,7 +120,7 @@ def _to_come(since: datetime | None, lasts: timedelta, now: datetime) -> datetim
 
 
 def _changes_awaited(view: HoldView) -> tuple[Awaited, ...]:
-    """What would change the decision, beside the hold and its own pods."""
+    """The changes that would change the decision, besides those of the hold and its pods."""
     waits = [node_changed(view.node)] if view.kept.passing else []
     short = not view.kept.grows or not view.kept.whole or bool(view.overbooked)
     if short and view.memory.node:
@@ -144,10 +144,9 @@ def heir_of(hold: Hold) -> Awaited:
 
 
 def _turn_to_renew(view: HoldView, now: datetime, policy: Policy) -> _Turn:
-    """Whether it is this hold's turn to be renewed, and its node is at rest.
+    """Whether it is this hold's turn to be renewed, and its node has no other change in progress.
 
-    One whose successor finds no room waits as long as it must, and lets others have their turn; so
-    does one whose successor may not even be created.
+    A hold whose successor finds no room, or may not be created, waits and gives its turn to others.
     """
     turn, renewing, group = view.renewal, view.memory.renewing, view.hold.group
     if turn is None:

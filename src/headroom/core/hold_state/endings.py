@@ -32,9 +32,9 @@ def ended(
     now: datetime,
     policy: Policy,
 ) -> HoldDecision:
-    """Nothing is held any more, for a reason in one word and in a sentence.
+    """A hold ends, for a reason (one word and one sentence): delete its guardians.
 
-    Owners that have their room, those that are `seated`, keep it.
+    The `seated` owners have their room and keep it.
     """
     users = tuple(pod for pod in seated if not pod.finished)
     used = told_use(view.hold, users)
@@ -48,7 +48,7 @@ def _given_back(view: HoldView) -> Sequence | None:
 
 
 def over(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
-    """What is left of a hold that has ended: it is there to be read for a while, then it goes."""
+    """A hold that has ended: its object can be read for a while, and is deleted then."""
     hold, release = view.hold, _given_back(view)
     until = read_until(view, ended_at(hold), policy)
     if until is None or release is not None:
@@ -60,7 +60,7 @@ def over(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
 
 
 def read_until(view: HoldView, ended: datetime | None, policy: Policy) -> datetime | None:
-    """How long a hold that has ended is there to be read; None if somebody else decides that."""
+    """Until when the object of an ended hold is kept; None if something else decides that."""
     hold = view.hold
     ours = not hold.slot and hold.member is None and hold.tenure is None
     if ended is None or not ours or hold.deleted is not None:

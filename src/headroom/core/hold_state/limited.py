@@ -25,7 +25,7 @@ from headroom.core.renewal import has_shape_of
 def beyond_limit(
     hold: Hold, permit: Permit | None, limits: NamespaceLimits | LimitsError, others: Usage
 ) -> str:
-    """Which limit forbids a hold a guardian of its shape, in words; empty if none does."""
+    """The limit that forbids a guardian of this shape, as text; empty if none does."""
     if permit is not None and permit.shape == shape_of(hold):
         return ""  # Its guardian of this shape is on its way.
     if isinstance(limits, LimitsError):

@@ -75,7 +75,7 @@ def latch_annotations(action: CreateLatch | MoveLatch) -> dict[str, str]:
 
 
 def _standing_for(parent: Parent) -> dict[str, str]:
-    """Whose room a pod of ours keeps, as its annotations say it; an empty slot is none."""
+    """The annotations that say for which hold a pod of ours keeps room."""
     return {PARENT_ANNOTATION: parent.whole, SLOT_ANNOTATION: parent.slot}
 
 

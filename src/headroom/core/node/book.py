@@ -133,7 +133,7 @@ def room_claim(
 
 @dataclass(frozen=True, slots=True)
 class RoomChange:
-    """What became of one claim on the room of a node, and whether it is we who did it."""
+    """The change of one claim on the room of a node, and whether the operator caused it."""
 
     before: RoomClaim | None
     after: RoomClaim | None
@@ -141,9 +141,9 @@ class RoomChange:
 
     @property
     def lost(self) -> Resources:
-        """What is not promised any more: owners have ended, or others have taken it away.
+        """What is no longer promised: owners have ended, or others have deleted a guardian.
 
-        What we take away ourselves is still promised.
+        What the operator deletes itself is still promised.
         """
         if self.before is None:
             return EMPTY
@@ -201,7 +201,7 @@ def _most(hold: Hold, here: Iterable[RoomClaim], now: datetime) -> Resources:
 
 
 def broken(book: NodeBook, single: frozenset[str], now: datetime) -> tuple[str, ...]:
-    """The safety rule: what is wrong with a book, in words. `single` are holds for one owner."""
+    """The safety rule: the violations in a book, as text. `single` are holds for one owner."""
     return (*_short(book, now), *_given_twice(book, single))
 
 

@@ -115,7 +115,7 @@ class FenceDecision:
 
 
 def decide(view: FenceView, memory: FenceMemory, policy: Policy, now: datetime) -> FenceDecision:
-    """Fence a node, or take its fence away, if that is due."""
+    """Create or delete the fence of a node, if that is due."""
     known = [fence.pod for fence in view.node.fences]
     alive = [fence for fence in known if fence.deleted is None]
     standing = [fence for fence in alive if not fence.finished]
@@ -180,7 +180,7 @@ def _put_up(
 def _put_up_under_latch(
     view: FenceView, room: HoldRoom, policy: Policy, now: datetime
 ) -> tuple[list[Sequence], datetime | None]:
-    """Fence a node with few places: kube-scheduler may be giving them to others just now.
+    """Create a fence on a node with few places, which kube-scheduler may give to others now.
 
     As with free room, a latch comes first, and stays for the cycles that began before it.
     """

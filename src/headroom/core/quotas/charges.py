@@ -32,6 +32,6 @@ def charges(pod: Pod, size: Resources) -> bool:
 
 
 def charged(hold: Hold, name: str, size: Resources) -> Sequence:
-    """Have this much charged to the hold's namespace."""
+    """Charge this amount to the hold's namespace, with a gated guardian."""
     create = CreateGuardian(name, hold, size, gated=True)
     return Sequence(Work.HOLD, (hold_subject(hold.parent),), ((create,),))

@@ -39,7 +39,7 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """How a quota stands: what is used of it, in all and by namespace, and who waits.
+    """The usage of a quota, in total and by namespace, and which objects wait.
 
     `waiting` are sentences, one for each that was refused. `instead` is the quota that is in force
     in its place, where there may be only one.

@@ -50,7 +50,7 @@ def made(pace: Pace) -> Pace:
 
 
 def slowed(pace: Pace) -> Pace:
-    """No answer that counts: fewer at a time."""
+    """A write had no clear answer: allow fewer at a time."""
     return replace(pace, window=max(1, pace.window // 2))
 
 

@@ -9,9 +9,9 @@ from headroom.core.fast_dataclass import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many at once, then one in so much time; `used_until` is when the last one is made up for.
+    """So many at once, then one in so much time; at `used_until` all of them are available again.
 
-    One moment says it all: what lies between now and it has been used ahead of time.
+    This one time is the whole state: the span from now to it is what was used in advance.
     """
 
     at_once: int
@@ -29,5 +29,5 @@ class Rate:
         return replace(self, used_until=max(now, self.used_until or now) + self.every)
 
     def idle(self, now: datetime) -> bool:
-        """Whether it is as if it had never been used."""
+        """Whether it is in the same state as an unused one."""
         return self.used_until is None or self.used_until <= now

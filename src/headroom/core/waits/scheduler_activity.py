@@ -29,7 +29,7 @@ class SchedulerActivity:
     last: datetime | None = None
 
     def after(self, before: Pod | None, pod: Pod, now: datetime) -> SchedulerActivity:
-        """What is known when a pod that was as `before` is now as given."""
+        """The new state after a pod has changed from `before`."""
         if before is None or not _is_sign(before, pod):
             return self
         goes_on = self.last is not None and now - self.last <= LONGEST_GAP
