@@ -1,8 +1,8 @@
 """Names that we give to pods, and label values that we derive from other names.
 
-They derive from what they are for, so that making the same thing twice asks for the same name, and
-are short enough for a host name and a label (63 characters, DNS-1123). The parent's uid is in the
-hash: an object deleted and made anew under its old name gets another guardian name.
+A name is derived from the object that the pod belongs to, so a repeated creation uses the same
+name. It is short enough for a host name and a label (63 characters, DNS-1123). The parent's uid is
+in the hash: a new object under an old name gets another guardian name.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def guardian_names(hold: Hold) -> tuple[str, str]:
 
 
 def forget_names(hold: Hold) -> None:
-    """A hold is gone: its guardian's names will not be asked for again."""
+    """A hold is gone: drop its names from the cache."""
     _names.pop(_about(hold), None)
 
 

@@ -22,9 +22,9 @@ Preference = tuple[bool, int, int]
 
 
 def affinity_refusal(pod: Pod, hold: Hold, around: Mapping[str, str] = NO_LABELS) -> str | None:
-    """Say why the pod's wish rules this hold out, or None; `around` are the labels of its node.
+    """Why the pod's wish excludes this hold, or None; `around` are the labels of its node.
 
-    A hold that is asked for by name is had in spite of its taints and of being closed to others.
+    A hold that the pod asks for by name is allowed in spite of its taints, and if it is closed.
     """
     wish = pod.wish
     if wish.problem:
@@ -93,5 +93,5 @@ def fullness(asked: Resources, room: Resources, used: Resources) -> int:
 
 
 def preference(order: int, asked: Resources, room: Resources, used: Resources) -> Preference:
-    """What holds are sorted by before their age: a given order, then how well they fit."""
+    """The sort key of holds before their age: a given order, then how well they fit."""
     return order == 0, order, -fullness(asked, room, used)

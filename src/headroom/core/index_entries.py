@@ -34,7 +34,7 @@ from headroom.core.subjects import Subject, hold_subject
 
 
 class By(StrEnum):
-    """What is looked up, and by what."""
+    """The kinds of entries: which objects are looked up, and by what."""
 
     USING = "using"  # holds that have or may have a guardian, by the namespace it is charged to
     QUOTA = "quota"  # objects that it counts, by its name and their namespace; with "": all
@@ -146,7 +146,7 @@ def hold_entries(
 
 
 def work_entries(sequence: Sequence) -> list[tuple[Subject, tuple[Entry, ...]]]:
-    """What a sequence is about to do, by whom it concerns: others count it while it is written."""
+    """The entries of a sequence: other decisions count its writes while they are in progress."""
     found: list[tuple[Subject, tuple[Entry, ...]]] = []
     for action in chain.from_iterable(sequence.steps):
         match action:
@@ -181,7 +181,7 @@ def pin_of(create: CreateGuardian) -> str:
 
 
 def usage_entries(permit: Permit | None, guardians: Iterable[Pod]) -> tuple[Entry, ...]:
-    """What a hold counts for: once, with the largest of its guardians or the one it may have."""
+    """What a hold uses of limits: once, the largest of its guardians or the one it may have."""
     counted = [
         (pod.rules_namespace, pod.requests)
         for pod in guardians
@@ -239,7 +239,7 @@ def burst_group(pod: Pod, room: str = "") -> BurstGroup:
 
 
 def load_entries(pod: Pod) -> tuple[Entry, ...]:
-    """What a pod adds to the load of its node; one that only keeps room is not what uses it."""
+    """What a pod adds to the load of its node; a placeholder does not count as real use."""
     if pod.finished:
         return ()
     taken = Entry(By.TAKEN, pod.node, pod.requests)

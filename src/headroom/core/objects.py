@@ -324,7 +324,7 @@ class Namespace:
 
 
 def shortened(message: str) -> str:
-    """A message as it is, or its beginning: it may quote what somebody made thousands of."""
+    """A message, cut if it is too long: it may quote thousands of objects."""
     return message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 1]}…"
 
 
@@ -349,11 +349,11 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Parent:
-    """The object that asked for a guardian and, where it asked for many, for which of its slots.
+    """The object that a guardian belongs to and, if the object has many, its slot.
 
-    As a text with its slot (`identity`) it is the identity of a hold everywhere in the engine;
-    `whole` is the object alone, as `headroom.dev/parent` spells it. Both are spelled once: an owner
-    has them read hundreds of times.
+    The text with the slot (`identity`) identifies a hold everywhere in the engine; `whole` is the
+    object alone, as in `headroom.dev/parent`. Both texts are built once, because they are read
+    hundreds of times for one owner.
     """
 
     api_version: str
@@ -385,7 +385,7 @@ def titled(identity: str) -> str:
 
 
 def identity(whole: str, slot: str) -> str:
-    """Spell an object and one of its slots as one text."""
+    """Format an object and one of its slots as one text."""
     return f"{whole}#{slot}" if slot else whole
 
 

@@ -32,11 +32,11 @@ _OTHERS_WORKLOADS = Problem(
 
 
 def owner_refusal(hold: Hold, pod: Pod, across_namespaces: bool = False) -> str | None:
-    """Say why this pod may not claim this hold, or None when it may.
+    """Why this pod may not claim this hold, or None if it may.
 
-    A pod of another namespace needs both: that they are allowed, and a rule that names its own. An
-    object without a namespace was made by who may speak for all: its word alone is enough there,
-    and without it labels mean the pods of the namespace that its guardian is in.
+    A pod of another namespace needs two things: the setting that allows it, and a rule that names
+    its namespace. A cluster-scoped object was created by an administrator, so a rule that names the
+    namespace is enough; without one, labels match the pods of its guardian's namespace.
     """
     home, there = hold.home, pod.key.namespace
     rules = hold.owners
@@ -53,7 +53,7 @@ def owner_refusal(hold: Hold, pod: Pod, across_namespaces: bool = False) -> str 
 
 
 def has_right(headroom: Headroom, pod: Pod, across_namespaces: bool) -> bool:
-    """Whether one of a headroom's rules is for this pod."""
+    """Whether one of a headroom's rules matches this pod."""
     there = pod.key.namespace
     return any(
         _rule_refusal(rule, pod) is None
@@ -69,7 +69,7 @@ def _reaches(hold: Hold | Headroom, rule: OwnerRule, there: str, across_namespac
 
 
 def is_kept_for(hold: Hold, namespace: str) -> bool:
-    """Whether a hold is room of this namespace: it lives there, and a rule means its pods.
+    """Whether a hold is room of this namespace: it is there, and a rule can match its pods.
 
     An object without a namespace may keep room for several by naming them.
     """
@@ -133,9 +133,9 @@ def _belonging(wanted: ControllerMatch) -> str:
 
 
 def judged(held: _Held, across_namespaces: bool) -> _Held:
-    """The hold or headroom without the rules that could never match, and with a remark on each.
+    """The hold or headroom without the rules that can never match, and with a remark on each.
 
-    Where no other rule is left they are problems: nobody could claim it.
+    If no other rule is left, the remarks become problems: no pod could claim it.
     """
     if across_namespaces or not held.parent.namespace:
         return held

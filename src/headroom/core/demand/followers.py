@@ -100,7 +100,7 @@ class Following:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """An owner and what it needs now; since when we could serve it, and what it was last told."""
+    """An owner and what it needs now; since when we could serve it, and its last message."""
 
     owner: Pod
     needs: Following
@@ -170,7 +170,7 @@ def next_write(owner: Pod, needs: Following, rule: Follow, label: str) -> LabelP
 
 
 def owner_telling(owner: Pod, needs: Following, now: datetime) -> Tell | None:
-    """The event that says on a pod why it waits or goes without."""
+    """The event on a pod that says why it waits or gets no slots."""
     match needs.reason:
         case "CannotFollow":
             words = f"no slots can be made for what follows it: {needs.message}"
@@ -203,7 +203,7 @@ def slot_of(owner: Pod, part: str) -> str:
 
 
 def owner_uid(slot: str) -> str:
-    """Whose slot that is."""
+    """The uid of the owner of a slot."""
     return slot.partition("/")[0]
 
 

@@ -38,7 +38,7 @@ CALM = scale_rate.Stall()
 
 @dataclass(frozen=True, slots=True)
 class ForesightMemory:
-    """What one look leaves for the next; `placed` are the guardians that were seen on a node."""
+    """What one decision leaves for the next; `placed` are the guardians that were on a node."""
 
     trail: scale_rate.Trail = START
     certain: scale_rate.Trail = START
@@ -107,7 +107,7 @@ def foreseen(permille: int, one: Resources, limits: Limits, view: LoadView, now:
 
 
 def _pieces(amount: Resources, one: Resources) -> int:
-    """How many slots of this shape hold so much."""
+    """How many slots of this shape are needed for this amount."""
     return utilization.placeholders(amount, one, WHOLE // 2)
 
 

@@ -1,1 +1,1 @@
-"""Problems of a hold or headroom that its author has to fix."""
+"""Problems of a hold or headroom that its author must fix."""

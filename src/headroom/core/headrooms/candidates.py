@@ -1,4 +1,4 @@
-"""What speaks for the growth of each workload, from the objects of a cluster.
+"""The evidence for the growth of each workload, from the objects of a cluster.
 
 Pods are counted for the workload that they belong to in the end: those of a ReplicaSet for its
 Deployment. An object belongs to others of its own namespace only: whoever writes another uid into
@@ -56,7 +56,7 @@ def candidates(
 
 
 def maker_of(pod: Pod) -> Maker | None:
-    """What made a pod; None for pods of ours, and for those that nothing made."""
+    """The controller of a pod; None for our own pods, and for pods without a controller."""
     if ROLE_LABEL in pod.labels:
         return None
     uid = next((owner.uid for owner in pod.owners if owner.controller), "")
@@ -64,7 +64,7 @@ def maker_of(pod: Pod) -> Maker | None:
 
 
 def _later(maker: Workload, made: Made) -> Iterator[datetime]:
-    """When a controller made pods, but for its first ones: a rollout is no growth."""
+    """When a controller created pods, except its first ones: a rollout is no growth."""
     for time in made((maker.namespace, maker.uid)):
         if maker.created is None or time > maker.created + SETTLED:
             yield time

@@ -59,7 +59,7 @@ class CompanionDecision(NamedTuple):
 
 
 def slot_set_ref(parent: Parent) -> WorkloadRef:
-    """The SlotSet of a headroom; one made anew under an old name has another."""
+    """The SlotSet of a headroom; a new headroom under an old name has another one."""
     return WorkloadRef(*SLOT_SET, dns_label(parent.name, parent.kind, parent.uid))
 
 
@@ -118,7 +118,7 @@ def decide_daemon_set(
 def _rested(
     companion: Companion, write: CreateSlotSet | WriteOverhead, now: datetime
 ) -> CompanionDecision:
-    """The write; later, if it was refused a moment ago."""
+    """The write, after a pause if it was refused recently."""
     rests = companion.rests_until
     if rests is not None and now < rests:
         return CompanionDecision(companion, None, rests)

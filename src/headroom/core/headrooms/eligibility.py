@@ -83,7 +83,7 @@ def sorted_out(nodes: Collection[Node], pod: Pod) -> tuple[tuple[Node, ...], tup
 
 
 def summary(exclusions: Collection[Exclusion], of: int) -> str:
-    """Tell of many nodes in one sentence: `3 of 8 nodes left out: 2 cordoned, 1 not Ready`."""
+    """Describe many nodes in one sentence: `3 of 8 nodes left out: 2 cordoned, 1 not Ready`."""
     if not exclusions:
         return f"all {of} nodes are eligible" if of else "there are no nodes"
     counts = dict.fromkeys(NodeRule, 0)

@@ -30,7 +30,7 @@ DAEMON_SET = ("apps/v1", "DaemonSet")
 
 @dataclass(frozen=True, slots=True)
 class Overhead:
-    """What the DaemonSet of a headroom is to ask for on every new node; nothing, while EMPTY."""
+    """What the DaemonSet of a headroom requests on every new node; nothing while EMPTY."""
 
     parent: Parent
     template: PodTemplate
@@ -49,7 +49,7 @@ class Overhead:
 
 
 def daemon_set_ref(parent: Parent) -> WorkloadRef:
-    """The DaemonSet of a headroom; one made anew under an old name has another."""
+    """The DaemonSet of a headroom; a new headroom under an old name has another one."""
     return WorkloadRef(*DAEMON_SET, dns_label(f"{parent.name}-slots", parent.kind, parent.uid))
 
 

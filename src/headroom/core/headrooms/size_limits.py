@@ -21,7 +21,7 @@ Shaped = tuple[PodTemplate, str]  # a slot that is to be: its shape and its name
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Why a wish is smaller than one might think: a word for a condition, and a sentence."""
+    """Why fewer slots are wanted than expected: a word for a condition, and a sentence."""
 
     reason: str
     message: str
@@ -82,7 +82,7 @@ def limit_note(limit: str, count: int, asked: int) -> Note:
 
 
 def cut_to(most: int, asked: int) -> tuple[Note, ...]:
-    """Say that the operator makes no more slots of one headroom than so many."""
+    """The note that the operator creates at most so many slots of one headroom."""
     if asked <= most:
         return ()
     return (Note("LimitReached", f"{operators_limit(most)} allows {most} of {asked} slots"),)

@@ -86,7 +86,7 @@ def has_begun(before: ActiveWindow | None, window: ActiveWindow | None) -> bool:
 
 
 def has_begun_since_told(headroom: Headroom, window: ActiveWindow | None) -> bool:
-    """Say whether a window has started since the status of the headroom was written."""
+    """Whether a window has started since the status of the headroom was written."""
     told = headroom.status
     if window is None or window.started_at is None:
         return False
@@ -114,7 +114,7 @@ def next_start(headroom: Headroom, now: datetime, calendar: Calendar) -> datetim
 
 
 def judged(headroom: Headroom, calendar: Calendar) -> Headroom:
-    """The headroom with a problem more for each window that can never open."""
+    """The headroom with one more problem for each window that can never open."""
     found = tuple(
         Problem(window.source or f"spec.schedule[{index}].{refused.field}", refused.message)
         for index, window in enumerate(headroom.schedule)

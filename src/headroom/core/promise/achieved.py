@@ -23,7 +23,7 @@ class MissedShare:
 
     @property
     def ratio(self) -> float:
-        """The part of the pods that did not miss; all of none."""
+        """The part of the pods that did not miss; 1 without pods."""
         return 1.0 - self.misses / self.pods if self.pods else 1.0
 
 
@@ -34,7 +34,7 @@ class Achieved:
     parts: dict[str, list[Part]] = field(default_factory=lambda: {span: [] for span in _PARTS})
 
     def count(self, now: float, pods: int, misses: int) -> None:
-        """So many pods came, and so many were found to miss."""
+        """Count pods that arrived, and pods that missed."""
         for span, (width, most) in _PARTS.items():
             number, parts = int(now // width), self.parts[span]
             if parts and parts[-1][0] >= number:  # Also where a clock was set back.
@@ -45,7 +45,7 @@ class Achieved:
                 del parts[: -most - 1]
 
     def share(self, span: str, now: float) -> MissedShare:
-        """What came in a span that ends now."""
+        """The pods and misses of a span that ends now."""
         width, most = _PARTS[span]
         first = int(now // width) - most
         kept = [part for part in self.parts[span] if part[0] > first]

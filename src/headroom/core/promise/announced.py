@@ -1,4 +1,4 @@
-"""Pods that workloads announce, and the size that was learnt with them in mind."""
+"""Pods that workloads announce, and the learnt size that includes them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ ON_THEIR_WAY = timedelta(seconds=10)
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Pods that were announced and have not come yet.
+    """Pods that were announced and have not arrived yet.
 
-    A workload's status may be heard before the pods that it counts: then nothing is announced any
-    more and nobody has come, for a moment in which no slot is to be given back.
+    A workload's status may be observed before the pods that it counts. Then nothing is announced
+    any more and no pod has arrived, for a moment; no slot may be released at this moment.
     """
 
     most: int = 0
@@ -25,7 +25,7 @@ class Expectation:
     fell_at: datetime | None = None
 
     def updated(self, coming: int, came: int, now: datetime) -> tuple[int, Expectation]:
-        """How many to reckon with, when so many are announced and so many owners came so far."""
+        """How many pods to expect, from the announced number and the owners that arrived so far."""
         if coming < self.most:
             fell_at = self.fell_at or now
             if now < fell_at + ON_THEIR_WAY:
@@ -41,7 +41,7 @@ NOTHING_ANNOUNCED = Expectation()
 
 @dataclass(frozen=True, slots=True)
 class LearntMemory:
-    """What the next decision of a learnt size has to know of this one."""
+    """What the next decision of a learnt size needs from this one."""
 
     sized: SizedStock
     trail: Trail

@@ -38,7 +38,7 @@ _TIGHTEST, _LOOSEST = -1.6, 1.2  # bounds of the logarithm of what feedback make
 
 
 class Forecast(NamedTuple):
-    """What was expected of the lead time that began at `at`, when `total` pods had come."""
+    """The forecast for the lead time that began at `at`, when `total` pods had arrived."""
 
     at: float
     lead: float
@@ -50,7 +50,7 @@ class Forecast(NamedTuple):
 
 @dataclass(slots=True)
 class Learner:
-    """All that is remembered of one demand; `began` is None until the first step."""
+    """Everything that was learnt about one demand; `began` is None until the first step."""
 
     ratio: float
     settings: EstimatorSettings = DEFAULTS
@@ -80,9 +80,9 @@ class Learner:
             self.weighing = Weighing([0.0, 0.6, 0.4, *[0.0] * others])
 
     def observe(self, now: float, arrivals: float, misses: float, lead: float) -> None:
-        """So many pods came since the last call, and of them so many missed the promise.
+        """Count the pods that arrived since the last call, and those that missed the promise.
 
-        The time in between was watched; after a time that was not, call `resume` first.
+        All arrivals since then must be known; after an interruption, call `resume` first.
         """
         if self.began is None:
             self.began = self.at = now // STEP * STEP
@@ -92,7 +92,7 @@ class Learner:
         self.missed += misses
 
     def resume(self, now: float) -> None:
-        """Nobody watched until now: what was expected of that time is not compared."""
+        """Arrivals until now are unknown: forecasts for that time are not compared."""
         self.forecasts.clear()
         self.hour.skip()
         self.day.skip()
@@ -109,12 +109,12 @@ class Learner:
         return Forecast(now, lead, self.total, rates, mean, sqrt(mean + self.settings.floor))
 
     def target(self) -> float:
-        """The part of the pods that is aimed at, so that what was missed is made up for."""
+        """The target share of pods; higher than the promise after misses, to compensate them."""
         return 1.0 - (1.0 - self.ratio) * exp(self.leaning)
 
     @property
     def young(self) -> bool:
-        """Whether too few pods have come to trust the learnt factor alone."""
+        """Whether too few pods have arrived to trust the learnt factor alone."""
         return self.factors.seen() < YOUNG_PODS
 
     def _rates(self, now: float, lead: float) -> list[float]:
@@ -154,7 +154,7 @@ class Learner:
         self.forecasts.append(self.expected(now, max(lead, STEP)))
 
     def _compare(self, past: Forecast, arrivals: float, came: float) -> None:
-        """A lead time is over: `came` were in it, `arrivals` of them in the last step."""
+        """A lead time is over: `came` pods arrived in it, `arrivals` of them in the last step."""
         settings, spread = self.settings, past.spread
         if arrivals:
             first = came - arrivals - past.mean
@@ -168,14 +168,14 @@ class Learner:
             self.weighing.learn(past.rates, came / past.lead, sureness, growth)
 
     def _answer(self, arrivals: float, missed: float) -> None:
-        """Move what is aimed at by the misses that happened."""
+        """Change the target share by the misses that happened."""
         part = _MARGIN * (1.0 - self.ratio)
         a_day = part * (self.long_mean * DAY + 500.0)
         leaning = self.leaning - self.settings.repay * (missed - part * arrivals) / a_day
         self.leaning = min(max(leaning, _TIGHTEST), _LOOSEST)
 
     def _choose(self) -> None:
-        """Take the factor that was enough for the part of the pods that is aimed at."""
+        """Use the factor that was enough for the target share of the pods."""
         if self.factors.pods > 0.0:
             self.factor = self.factors.enough(self.target())
             unsure = 1.0 - self.factors.seen() / YOUNG_PODS

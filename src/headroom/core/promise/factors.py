@@ -46,7 +46,7 @@ class Factors:
     unit: float = 1.0
 
     def pods_came(self, least: float, most: float, count: float) -> None:
-        """Pods came that needed factors from `least` to `most`."""
+        """Count pods that needed factors from `least` to `most`."""
         low, high = class_of(least), class_of(most)
         share = count * self.unit
         self.pods += share
@@ -68,7 +68,7 @@ class Factors:
             self.scale_back()
 
     def scale_back(self) -> None:
-        """Make one pod count one again."""
+        """Scale all counts so that one new pod counts 1 again."""
         unit = self.unit
         self.needed = [value / unit for value in self.needed]
         self.used = [value / unit for value in self.used]

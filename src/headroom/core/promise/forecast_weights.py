@@ -43,13 +43,13 @@ class Weighing:
             self.scale_back()
 
     def scale_back(self) -> None:
-        """Make one comparison count one again."""
+        """Scale all sums so that one new comparison counts 1 again."""
         self.squares = [[value / self.unit for value in row] for row in self.squares]
         self.products = [value / self.unit for value in self.products]
         self.unit = 1.0
 
     def solve(self) -> None:
-        """Work out the weights anew, from where they are."""
+        """Calculate the weights again, starting from the current ones."""
         weights, squares, products = self.weights, self.squares, self.products
         count = len(weights)
         for _ in range(_ROUNDS):

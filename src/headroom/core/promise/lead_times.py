@@ -21,11 +21,11 @@ class LeadTimes:
     lately: deque[float] = field(default_factory=lambda: deque(maxlen=MOST_KEPT))
 
     def note(self, seconds: float) -> None:
-        """It took so long."""
+        """Add a measured time."""
         self.lately.append(round(min(max(seconds, 0.0), LONGEST), 1))
 
     def lead(self) -> float:
-        """The lead time to reckon with."""
+        """The lead time for calculations."""
         if not self.lately:
             return FIRST_LEAD
         inorder = sorted(self.lately)

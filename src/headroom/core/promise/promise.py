@@ -1,4 +1,4 @@
-"""The promise of one headroom: which owners came, which waited too long, and what follows.
+"""The promise of one headroom: which owners arrived, which waited too long, and the report.
 
 A promise learns step by step, so it is changed in place, and only its holder does so. Nothing here
 has a clock: time is an argument. A report is made at most every few seconds and its record every
@@ -51,7 +51,7 @@ def makes_promise(headroom: Headroom) -> bool:
 
 @dataclass(slots=True)
 class HeadroomPromise:
-    """What is known of one headroom's promise; owners by uid, since when they wait."""
+    """The state of one headroom's promise; owners by uid, since when they wait."""
 
     headroom: Headroom
     history: History
@@ -75,7 +75,7 @@ class HeadroomPromise:
 
     @property
     def within(self) -> timedelta:
-        """How fast owners are to start."""
+        """How fast owners should start."""
         return self.headroom.size.terms.within
 
     @property
@@ -90,18 +90,18 @@ class HeadroomPromise:
 
     @property
     def lead(self) -> float:
-        """What slots must cover: who waits no longer than was promised needs none."""
+        """The time that slots must cover: an owner that waits as long as promised needs none."""
         return max(self.history.leads.lead() - self.within.total_seconds(), STEP)
 
     def respecify(self, headroom: Headroom) -> None:
-        """The headroom is as given."""
+        """The headroom has changed."""
         self.headroom = headroom
         learner, terms = self.history.stock.learner, headroom.size.terms
         learner.ratio = terms.ratio
         learner.settings = settings_for(terms.memory.total_seconds())
 
     def owner_came(self, uid: str, waits: bool, now: datetime) -> None:
-        """An owner came; it waits for a node, or has got one at once."""
+        """An owner has arrived; it waits for a node, or has one already."""
         self.came += 1
         self._count(now, pods=1)
         if waits:
@@ -116,9 +116,9 @@ class HeadroomPromise:
             self.history.leads.note(waited)
 
     def find_late(self, now: datetime) -> bool:
-        """Count who has waited too long by now; say whether there is one.
+        """Count the owners that have waited too long; return whether there is one.
 
-        Owners wait in the order in which they came, so the first that is in time is enough.
+        Owners are sorted by arrival, so the search ends at the first one that is in time.
         """
         late = list(takewhile(lambda uid: now >= self.open[uid] + self.within, self.open))
         for uid in late:
@@ -128,7 +128,7 @@ class HeadroomPromise:
         return bool(late)
 
     def advance(self, now: datetime) -> None:
-        """Let time pass."""
+        """Advance to the current time."""
         if self.learns:
             self._observe(now.timestamp(), 0, 0)
 
@@ -156,7 +156,7 @@ class HeadroomPromise:
         return Learnt(sized.slots, notes, now + LOOK_PAUSE, memory)
 
     def decided(self, memory: LearntMemory) -> None:
-        """It was decided how many slots there should be."""
+        """Store what was decided about the number of slots."""
         if self.sized is None or memory.sized.slots != self.sized.slots:
             self.changed = True
         self.sized, self.announced = memory.sized, memory.announced
@@ -165,7 +165,7 @@ class HeadroomPromise:
     def report(
         self, status: HeadroomStatus, wished: WantedSlots, tally: SlotTally, now: datetime
     ) -> None:
-        """Work out anew what the status says of the promise."""
+        """Calculate the report again that the status shows."""
         at, history, terms = now.timestamp(), self.history, self.headroom.size.terms
         measured = round(history.leads.lead()) if history.leads.lately else 0
         promise = PromiseStatus(

@@ -36,7 +36,7 @@ class Season:
             self.running = 0.0
 
     def skip(self) -> None:
-        """Nobody watched for a while: the part that was running is not counted."""
+        """Arrivals were unknown for a while: the current part is not counted."""
         self.running = 0.0
 
     def ahead(self, now: float, lead: float, otherwise: float) -> float:

@@ -80,7 +80,7 @@ class Stock:
         self.learner.observe(now, arrivals, misses, max(lead, STEP))
 
     def size(self, now: float, lead: float, bounds: StockBounds = NO_BOUNDS) -> SizedStock:
-        """How many slots should stand or be on their way now; the size counts as called for."""
+        """How many slots should exist or be requested now; the size counts as called for."""
         sized, self.trail = self.sized(now, lead, bounds)
         return sized
 
@@ -142,5 +142,5 @@ def _thinned(trail: Trail, apart: float) -> Trail:
 
 
 def stock(ratio: float) -> Stock:
-    """Begin with nothing, for a promise to this part of the pods."""
+    """An empty stock, for a promise to this part of the pods."""
     return Stock(Learner(ratio))

@@ -47,7 +47,7 @@ NO_LIMITS = NamespaceLimits()
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What stands in a namespace, or is about to."""
+    """What the holds of a namespace have, or are about to get."""
 
     slots: int = 0
     resources: Resources = EMPTY
@@ -101,7 +101,7 @@ def written(text: str, default: NamespaceLimits) -> NamespaceLimits | LimitsErro
 
 
 def misread(namespace: str, error: LimitsError) -> str:
-    """What is said where the limits of a namespace cannot be read."""
+    """The message if the limits of a namespace cannot be parsed."""
     return f"the limits of namespace {namespace} ({LIMITS_ANNOTATION}) are not right: {error}"
 
 

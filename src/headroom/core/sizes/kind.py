@@ -117,7 +117,7 @@ class Size(ABC):
         return None
 
     def unserved(self, told: Mapping[str, Condition]) -> Unserved | None:
-        """Why it is not served, by conditions of its own; None: the condition Ready says it."""
+        """Why it is not served, from its own conditions; None: the condition Ready says it."""
         return None
 
 

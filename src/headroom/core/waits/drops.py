@@ -18,7 +18,7 @@ CALM = timedelta(minutes=2)
 
 @dataclass(frozen=True, slots=True)
 class Drops:
-    """How often a slot was given back of late, and when that was last."""
+    """How often a slot was released recently, and when for the last time."""
 
     count: int
     last: datetime
@@ -36,5 +36,5 @@ class Drops:
 
 
 def dropped(before: Drops | None, now: datetime) -> Drops:
-    """The slot was given back once more."""
+    """The slot was released once more."""
     return Drops(before.count + 1 if before is not None and before.counts(now) else 1, now)

@@ -22,7 +22,7 @@ LONGEST_AHEAD = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """An owner goes before the guardians of these holds and headrooms, until then."""
+    """An owner that comes before the guardians of these holds and headrooms, until a time."""
 
     until: datetime
     wholes: tuple[str, ...]
@@ -31,7 +31,7 @@ class Ahead:
 def first_of(
     hold: Hold, released: Iterable[tuple[Pod, Ahead]], now: datetime
 ) -> tuple[Pod, Ahead] | None:
-    """The owner that a hold lets go first, of those that go on without it."""
+    """The owner that comes before a hold's guardian, of those released without it."""
     if hold.mode == PREEMPTIBLE:
         return None
     most = hold.template.pod.requests
