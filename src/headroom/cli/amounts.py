@@ -61,6 +61,11 @@ def cells(amounts: Resources, resources: Sequence[str]) -> list[str]:
     return [shown(name, amounts[name]) if amounts[name] else "" for name in resources]
 
 
+def hundredths(part: int, whole: int) -> int:
+    """A share in whole hundredths, rounded to the nearest; 0 of nothing."""
+    return (200 * part + whole) // (2 * whole) if whole else 0
+
+
 def told(amounts: Resources) -> str:
     """Amounts of resources in one phrase: `cpu 0.5, memory 512Mi`."""
     return ", ".join(f"{name} {shown(name, amounts[name])}" for name in sorted(amounts))

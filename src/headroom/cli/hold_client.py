@@ -15,7 +15,7 @@ from headroom.cli.errors import Misuse, NegativeAnswer
 from headroom.cli.formats.progress import span, waiting
 from headroom.core.conditions import ready_in
 from headroom.core.objects import Key
-from headroom.kube.answers import refusal
+from headroom.kube.answers import Answer, refusal
 from headroom.kube.client import Client
 from headroom.kube.kubeconfig import find_access
 from headroom.wire.kinds import HOLDS, Json
@@ -119,8 +119,17 @@ def _owners(asked: HoldFlags) -> list[Json]:
     return [*owners, *({"object": {"name": name}} for name in asked.pods)]
 
 
-async def make(manifest: Json, client: Client, patience: float, dry: bool = False) -> Stand:
+def made(manifest: Json, access: tuple[str, str], patience: float, dry: bool) -> Stand:
     """Create the hold and, if requested, wait until it is held or the timeout is over."""
+
+    async def act() -> Stand:
+        async with Client(find_access(*access)) as client:
+            return await _make(manifest, client, patience, dry)
+
+    return asyncio.run(act())
+
+
+async def _make(manifest: Json, client: Client, patience: float, dry: bool) -> Stand:
     metadata = manifest["metadata"]
     path = HOLDS.path(metadata["namespace"]) + (DRY if dry else "")
     with waiting(f"asking {client.access.endpoint.server}"):
@@ -160,18 +169,18 @@ def _stand(item: Json) -> Stand:
     return Stand(status.phase, status.node, ready.message if ready is not None else "", item)
 
 
-async def unmake(key: Key, client: Client, dry: str = "none") -> bool:
+def unmade(key: Key, access: tuple[str, str], dry: str) -> bool:
     """Delete a hold, or only check whether it can be deleted; return False if it does not exist."""
     method = "GET" if dry == "client" else "DELETE"
     path = HOLDS.path(key.namespace, key.name) + (DRY if dry == "server" else "")
-    answer = await client.send(method, path, repeatable=True)
+
+    async def act() -> Answer:
+        async with Client(find_access(*access)) as client:
+            return await client.send(method, path, repeatable=True)
+
+    answer = asyncio.run(act())
     if answer.status == 404:
         return False
     if not answer.ok:
         raise refusal(answer, f"delete hold {key}")
     return True
-
-
-def cluster(kubeconfig: str, context: str) -> Client:
-    """The cluster that the command line selects."""
-    return Client(find_access(kubeconfig, context))

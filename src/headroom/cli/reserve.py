@@ -6,7 +6,7 @@ They are for quick use. For a lasting hold use a manifest, which `--dry-run` pri
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -14,9 +14,6 @@ from headroom.cli.errors import Misuse, NegativeAnswer, parsed
 from headroom.cli.options import Context, Dry, DryRun, Kubeconfig, Namespace, option
 from headroom.cli.output import OutputFormat, document, documents, put, say
 from headroom.wire.name_rules import name_problem
-
-if TYPE_CHECKING:
-    from headroom.cli.hold_client import Stand
 
 
 def _a_name(text: str) -> str:
@@ -86,7 +83,7 @@ def reserve(
     context: Context = "",
 ) -> None:
     """Make a Hold: room for the pods that carry these labels, or have these names."""
-    from headroom.cli.hold_client import HoldFlags, hold_manifest, pairs, tolerations
+    from headroom.cli.hold_client import HoldFlags, hold_manifest, made, pairs, tolerations
     from headroom.core.objects import Key
     from headroom.wire.durations import parse_duration
 
@@ -110,7 +107,7 @@ def reserve(
     if dry_run is Dry.CLIENT:
         put(_printed(manifest, output or HoldFormat.YAML))
         return
-    stand = _made(manifest, patience, access, dry_run is Dry.SERVER)
+    stand = made(manifest, access, patience, dry_run is Dry.SERVER)
     if dry_run is Dry.SERVER:
         told = f"hold {name} made (server dry run)"
         put(_printed(stand.item, output) if output else told)
@@ -142,18 +139,6 @@ def _home(namespace: str, access: tuple[str, str], dry_run: Dry) -> str:
         return "default"
 
 
-def _made(manifest: dict[str, Any], patience: float, where: tuple[str, str], dry: bool) -> Stand:
-    import asyncio
-
-    from headroom.cli.hold_client import cluster, make
-
-    async def act() -> Stand:
-        async with cluster(*where) as client:
-            return await make(manifest, client, patience, dry)
-
-    return asyncio.run(act())
-
-
 def release(
     name: Name,
     namespace: Namespace = "",
@@ -162,19 +147,13 @@ def release(
     context: Context = "",
 ) -> None:
     """Delete a Hold and give its room back; pods that got it keep running."""
-    import asyncio
-
-    from headroom.cli.hold_client import cluster, unmake
+    from headroom.cli.hold_client import unmade
     from headroom.core.objects import Key
 
     access = (str(kubeconfig or ""), context)
     namespace = _home(namespace, access, Dry.NONE)
 
-    async def act() -> bool:
-        async with cluster(*access) as client:
-            return await unmake(Key(namespace, name), client, dry_run.value)
-
-    if not asyncio.run(act()):
+    if not unmade(Key(namespace, name), access, dry_run.value):
         raise NegativeAnswer(
             f"there is no hold {name} in namespace {namespace}", "see: headroom get holds"
         )

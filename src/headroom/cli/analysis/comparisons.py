@@ -8,7 +8,7 @@ from typing import Any
 
 from headroom.cli.analysis.runs import ConfigurationRun, promised_to, summed
 from headroom.cli.output import columns
-from headroom.cli.views.results import waited
+from headroom.cli.views.results import waits
 from headroom.core.names import API_VERSION
 from headroom.plot.chart import Chart
 from headroom.plot.marks import Bars, Dots, Steps
@@ -96,7 +96,7 @@ def row(entry: dict[str, Any]) -> tuple[str, ...]:
     return (
         str(entry["name"]),
         str(pods["created"]),
-        *(waited(pods[f"p{share}_wait_s"]) for share in (50, 95, 99)),
+        *waits(pods),
         str(pods["neverStarted"] or ""),
         _number(entry["hits"]),
         _number(entry["misses"]),
@@ -157,9 +157,8 @@ def _workload_rows(entries: Sequence[dict[str, Any]]) -> list[tuple[str, ...]]:
 
 
 def _workload(name: str, configuration: str, numbers: dict[str, Any]) -> tuple[str, ...]:
-    waits = (waited(numbers[f"p{share}_wait_s"]) for share in (50, 95, 99))
     never = str(numbers["neverStarted"] or "")
-    return (name, configuration, str(numbers["created"]), *waits, never)
+    return (name, configuration, str(numbers["created"]), *waits(numbers), never)
 
 
 def page(found: dict[str, Any], runs: Sequence[ConfigurationRun]) -> str:

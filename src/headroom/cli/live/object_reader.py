@@ -27,7 +27,6 @@ from headroom.kube.errors import NoSuchKind, RequestForbidden
 from headroom.kube.kubeconfig import find_access
 from headroom.wire import kinds
 from headroom.wire.errors import UNREADABLE_JSON
-from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.objects.needed import ANNOUNCING
 
 Json = Mapping[str, Any]
@@ -71,25 +70,16 @@ def _listed(names: list[str]) -> str:
 
 async def read_cluster(where: Where) -> World:
     """Read everything that the command may need; raise errors about kinds in `needed`."""
-    client = Client(find_access(where.kubeconfig, where.context))
-    with waiting(f"asking {client.access.endpoint.server}") as progress:
-        return await _read(client, where, progress)
+    async with Client(find_access(where.kubeconfig, where.context)) as client:
+        with waiting(f"asking {client.access.endpoint.server}") as progress:
+            _, world = await read_all(LiveReader(client, where, Hidden(), progress=progress))
+            return world
 
 
-async def _read(client: Client, where: Where, progress: Progress) -> World:
-    try:
-        speech = chosen((*where.dialects, *await dialects_on(client)))
-        _, world = await read_all(LiveReader(client, where, Hidden(), progress=progress), speech)
-    finally:
-        await client.close()
-    return world
-
-
-async def read_all(
-    reader: LiveReader, speech: KindCodecs
-) -> tuple[dict[kinds.Resource, list[Json]], World]:
+async def read_all(reader: LiveReader) -> tuple[dict[kinds.Resource, list[Json]], World]:
     """List every kind that the command may need: as plain JSON by kind, and as one world."""
     where = reader.where
+    speech = chosen((*where.dialects, *await dialects_on(reader.client)))
     foreign = speech.foreign if where.foreign else ()
     optional = (kinds.HOLDS, kinds.HEADROOMS, *speech.foreign)
     found: dict[kinds.Resource, list[Json]] = {}

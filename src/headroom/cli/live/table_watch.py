@@ -17,9 +17,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from headroom.cli.dialects import chosen
 from headroom.cli.formats.progress import Progress, waiting
-from headroom.cli.live.dialects import dialects_on
 from headroom.cli.live.object_reader import Hidden, LiveReader, read_all
 from headroom.cli.output import say
 from headroom.cli.source import Where, World, decoded
@@ -30,6 +28,7 @@ from headroom.kube.kubeconfig import find_access
 from headroom.kube.watch import Informer
 from headroom.kube.watch_scope import Listener, Trouble, WatchedObject, WatchScope, WatchTuning
 from headroom.ports import Seen
+from headroom.wire.kind_codecs import NATIVE
 from headroom.wire.kinds import Resource
 
 Json = Mapping[str, Any]
@@ -86,16 +85,15 @@ class Follower:
         self.changed = asyncio.Event()
         self.kinds: tuple[Resource, ...] = ()
         self._client = client
-        self._where = where
-        self._speech = chosen(where.dialects)
+        self._speech = NATIVE
         self._reader = LiveReader(client, where, Hidden())
         self._items: dict[Resource, dict[Key, WatchedObject]] = {}
 
     async def begin(self, progress: Progress) -> World:
         """List everything once."""
         self._reader = replace(self._reader, progress=progress)
-        self._speech = chosen((*self._where.dialects, *await dialects_on(self._client)))
-        found, world = await read_all(self._reader, self._speech)
+        found, world = await read_all(self._reader)
+        self._speech = world.speech
         self.kinds = tuple(found)
         for resource, items in found.items():
             self._items[resource] = {each.key: each for each in map(_watched, items)}

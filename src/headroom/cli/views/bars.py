@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from headroom.cli.amounts import shown
+from headroom.cli.amounts import hundredths, shown
 from headroom.cli.playback.view import BLOCKS, Glyphs, PieceUse
 from headroom.terminal_text import one_line
 
@@ -108,15 +108,12 @@ def _line(bar: _Bar, look: Look, column: int, words: str) -> str:
 
 
 def _words(bar: _Bar, narrow: bool) -> str:
-    used, held = _percent(bar.parts[0] + bar.parts[1], bar.whole), _percent(bar.parts[2], bar.whole)
+    used, claimed, held = bar.parts
+    used, held = hundredths(used + claimed, bar.whole), hundredths(held, bar.whole)
     if narrow:
         return bar.state[:NARROW_WORDS] or f"{used:>3}%+{held:>3}%"
     state = f" {bar.state}" if bar.state else ""
     return f"{used:>3}% + {held:>3}% held{state}"
-
-
-def _percent(part: int, whole: int) -> int:
-    return (200 * part + whole) // (2 * whole) if whole else 0
 
 
 def _drawn(bar: _Bar, glyphs: Glyphs, width: int) -> str:

@@ -48,9 +48,7 @@ def _rows(result: Result) -> list[tuple[str, str]]:
         ("from", result.start),
         ("to", result.end),
         ("pods", _pods(pods)),
-        ("wait p50", waited(pods["p50_wait_s"])),
-        ("wait p95", waited(pods["p95_wait_s"])),
-        ("wait p99", waited(pods["p99_wait_s"])),
+        *zip(("wait p50", "wait p95", "wait p99"), waits(pods), strict=True),
         ("slots", _slot_counts(slots)),
         ("held in all", _held(summary["held"])),
         ("claims", f"{summary['claims']}, missed {summary['misses']}"),
@@ -97,19 +95,17 @@ def _groups(summary: Numbers) -> str:
         rows += [_group("all others", summary["others"])]
     workloads = summary["workloads"]
     names = sorted(workloads, key=lambda name: (-(workloads[name]["p99_wait_s"] or 0), name))
-    rows += [_group(name, workloads[name]) for name in names[:MOST_ROWS]]
+    most = len(rows) + MOST_ROWS
+    rows += [_group(name, workloads[name]) for name in names]
     if not rows:
         return ""
-    more = len(names) - MOST_ROWS
-    table = columns(GROUP_HEADINGS, rows)
-    return f"{table}\n… and {more} more: -o json has them all" if more > 0 else table
+    return first_rows(GROUP_HEADINGS, rows, most)
 
 
 def _group(name: str, numbers: Numbers) -> tuple[str, ...]:
     counts = [str(numbers[key]) for key in ("created", "started", "waiting")]
-    waits = [waited(numbers[f"p{share}_wait_s"]) for share in (50, 95, 99)]
     ends = [str(numbers[end] or "") for end in ("evicted", "preempted", "failed")]
-    return (name, *counts, *waits, *ends)
+    return (name, *counts, *waits(numbers), *ends)
 
 
 def _slots(objects: Mapping[str, Numbers]) -> str:
@@ -126,6 +122,11 @@ def _slots(objects: Mapping[str, Numbers]) -> str:
 def _doors(found: Mapping[str, str]) -> str:
     """Objects whose owners use no door, in one sentence each."""
     return "\n".join(f"{OWNERS_WITHOUT_DOOR}: {name}: {found[name]}" for name in found)
+
+
+def waits(numbers: Numbers) -> list[str]:
+    """The waiting times that half, 95 % and 99 % of the pods did not exceed."""
+    return [waited(numbers[f"p{share}_wait_s"]) for share in (50, 95, 99)]
 
 
 def waited(seconds: float | None) -> str:

@@ -96,10 +96,10 @@ def room_item(room: NodeRoom) -> dict[str, Any]:
     return {
         "name": room.node,
         "state": room.state,
-        "allocatable": _sorted(room.allocatable),
-        "used": _sorted(room.used),
-        "held": _sorted(room.held),
-        "free": _sorted(room.free),
+        "allocatable": dict(sorted(room.allocatable.items())),
+        "used": dict(sorted(room.used.items())),
+        "held": dict(sorted(room.held.items())),
+        "free": dict(sorted(room.free.items())),
     }
 
 
@@ -129,7 +129,3 @@ def node_table(world: World) -> Table:
         above=(above,),
         listed="NodeRoomList",
     )
-
-
-def _sorted(amounts: Resources) -> dict[str, int]:
-    return {name: amounts[name] for name in sorted(amounts)}

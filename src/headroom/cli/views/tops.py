@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from headroom.cli.amounts import shown
+from headroom.cli.amounts import hundredths, shown
 from headroom.cli.output import columns
 from headroom.cli.views.rooms import NodeRoom, resources_of, room_item, total
 from headroom.core.names import API_VERSION, PARENT_ANNOTATION, ROLE_GUARDIAN, ROLE_LABEL
@@ -100,7 +100,7 @@ def node_row(room: NodeRoom, resources: Sequence[str]) -> list[str]:
 
 def percent(amount: int, of: int) -> str:
     """A share in whole hundredths, rounded to the nearest."""
-    return f"{(200 * amount + of) // (2 * of)}%" if of else ""
+    return f"{hundredths(amount, of)}%" if of else ""
 
 
 def top_document(found: Sequence[Holder], nodes: Sequence[NodeRoom]) -> dict[str, Any]:
