@@ -63,7 +63,8 @@ class Policy:
     """How many nodes may be fenced at a time on behalf of the holds of one namespace."""
 
     patience: timedelta = timedelta(seconds=5)
-    """How long an owner waits for a matching hold that is on its way, before it goes without."""
+    """How long an owner waits for a matching hold that gets its room soon, before it is released
+    without a hold."""
 
     first_look: timedelta = timedelta(milliseconds=200)
     """How long a new owner may wait for a hold that we have not seen yet: holds and pods arrive
@@ -100,11 +101,11 @@ class Policy:
     """How often it is renewed; several tries fit into `fresh_for`."""
 
     watch_silence: timedelta = timedelta(seconds=90)
-    """How long the watch of pods may prove nothing before claim indexes are left to lapse: nobody
-    is to be gated for an operator that does not see pods. A bookmark comes once a minute."""
+    """How long the watch of pods may be silent before claim indexes are no longer renewed: no pod
+    must be gated while the operator does not see pods. A bookmark arrives once a minute."""
 
     node_grace: timedelta = timedelta(seconds=40)
-    """How long a node may not be ready before its slots are given up: a blip changes nothing."""
+    """How long a node may be not ready before its slots are released."""
 
     renewed_at_once: int = 10
     """How many percent of a headroom's slots are renewed at a time, at least one."""
@@ -120,8 +121,8 @@ class Policy:
     before anything is made of them. `headroom run --most-slots` sets it."""
 
     burst_at: int = 2
-    """From so many pods on that would each preempt, Preemptible slots are given up together; one
-    alone is as well served by kube-scheduler."""
+    """With at least so many pods that would each preempt, Preemptible slots are deleted together; a
+    single pod is left to kube-scheduler."""
 
     handovers_at_once: int = 24
     """Door 2 handovers in flight; more wait, and are then grouped by node."""

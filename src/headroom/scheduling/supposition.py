@@ -1,7 +1,7 @@
-"""Ask what would fit if some pods were placed, and others were gone: in a copy of the state.
+"""Check what would fit if some pods were placed, and others were gone, in a copy of the state.
 
-Whoever supposes something changes the copy, and nobody else sees it. A copy shares with its state
-what is not changed, so that it takes a millisecond for ten thousand nodes. For one pod and one node
+The caller changes the copy, and the state stays as it is. A copy shares everything that is not
+changed with its state, so it takes a millisecond for ten thousand nodes. For one pod and one node
 `filters.feasible_on` answers without a copy.
 """
 
@@ -29,7 +29,7 @@ def supposed(state: ClusterState) -> ClusterState:
 
 
 class _Shared(dict[K, dict[L, V]]):
-    """Tables by key. One that is taken to be changed, by [] or `setdefault`, is copied first."""
+    """Tables by key. A table that is taken by [] or `setdefault` to be changed is copied first."""
 
     def __init__(self, tables: dict[K, dict[L, V]]) -> None:
         super().__init__(tables)
@@ -49,7 +49,7 @@ class _Shared(dict[K, dict[L, V]]):
 
 
 def _copied(thing: Any) -> Any:
-    """A copy down to what never changes: nodes, pods and other frozen values."""
+    """A deep copy, except for values that never change, such as nodes and pods."""
     if isinstance(thing, np.ndarray):
         return thing.copy()
     if isinstance(thing, list):

@@ -20,7 +20,7 @@ from headroom.core.subjects import Awaited
 
 @dataclass(frozen=True, slots=True)
 class RenewalView:
-    """A guardian that is to be renewed: whether it is its turn, and where its successor fits.
+    """A guardian that must be renewed: whether it is its turn, and where its successor fits.
 
     Each slot keeps its old guardian until the new one has a node, so a renewal needs extra room. To
     renew all slots of a headroom at once would need twice the room and flood the scheduler.
@@ -30,7 +30,7 @@ class RenewalView:
     most: int = 1  # how many may be at a time
     stuck: bool = False  # its successor finds no room, or may not even be created
     unsettled: bool = False  # pods of ours are between two states on the node of its guardian
-    waits: bool = False  # it is not its turn, or its node is not at rest
+    waits: bool = False  # it is not its turn, or its node has another change in progress
     beside: bool = True  # its successor fits beside it
     in_place: bool = True  # it fits where the old one stands, and no limit forbids it
     crowded: bool = False  # a limit or a quota forbids both at once
@@ -38,7 +38,7 @@ class RenewalView:
 
 @dataclass(frozen=True, slots=True)
 class Obstacles:
-    """What keeps a hold from having a guardian, or from having it now."""
+    """What prevents a guardian of a hold, or delays it."""
 
     trouble: str = ""  # why the last try to create one failed
     not_before: datetime | None = None  # when the next try may come; None: now

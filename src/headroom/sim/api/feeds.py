@@ -31,7 +31,7 @@ class Jitter:
 class Feed:
     """One ordered stream of the changes of some kinds.
 
-    Changes that `concerns` says mean nothing to who listens are not delivered.
+    A change is not delivered if `concerns` says that it does not matter to the listener.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Feed:
         if due > self._last:
             self._last = due
         if self._concerns is not None and not self._concerns(change):
-            return  # It takes its time on the wire all the same: the others keep theirs.
+            return  # It still uses its delay: the delays of the others stay the same.
         self._waiting.append((self._last, change))
         if self._timer is None and not self._held:
             self._timer = self._loop.set_timer(self._waiting[0][0], self._flush)

@@ -22,7 +22,7 @@ class GarbageCollector(Controller):
         super().__init__(stage)
         self._dependents: dict[str, dict[Ref, None]] = {}
         for kind in sorted(self.store.registry):
-            if kind == "Pod":  # Even of a pod that has no owner something may depend.
+            if kind == "Pod":  # Other objects may depend even on a pod without an owner.
                 self.store.listen(kind, self.on_change, COMING | META, plain=False)
                 self.store.listen(kind, self._on_pod_gone, GOING)
             elif kind != "Event":

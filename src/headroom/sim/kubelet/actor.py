@@ -225,7 +225,7 @@ class Kubelets:
 
 
 def _concerns_a_kubelet(change: ObjectChange) -> bool:
-    """Whether a pod is on a node; of one that has ended nobody need hear that it is gone."""
+    """Whether a pod has a node, and the change is not the deletion of a pod that has ended."""
     pod = changed_pod(change)
     return pod.node != "" and not (change.verb is Verb.DELETED and pod.finished)
 

@@ -262,7 +262,7 @@ class View:
 
 
 def _concerns_a_scheduler(change: ObjectChange) -> bool:
-    """All that happens to pods does, but not the going of one that is known to have ended."""
+    """Whether a change of a pod matters: every one, except the deletion of a pod that has ended."""
     return change.verb is not Verb.DELETED or not changed_pod(change).finished
 
 
