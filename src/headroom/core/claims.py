@@ -31,9 +31,9 @@ REASONS_TOLD = 3
 class Offer:
     """This hold can serve this pod: `kept` stays held afterwards (a reusable hold).
 
-    A pod that does not claim takes the room without becoming an owner. With `preempts` others have
-    to give way first: `guardian` is then what will be kept, not a pod that stands. With `crowded`
-    the node has no place for a second pod: nothing is `kept` by a guardian, see
+    A pod that does not claim takes the room without becoming an owner. With `preempts` other pods
+    must end first: `guardian` is then what will be kept, not an existing pod. With `crowded` the
+    node has no place for a second pod: nothing is `kept` by a guardian, see
     `hold_state.full_node`.
     """
 
@@ -67,7 +67,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What the search for a hold gave: an offer, or the reasons why there is none."""
+    """The result of the search for a hold: an offer, or the reasons why there is none."""
 
     offer: Offer | None
     refused: tuple[Refused, ...] = ()
@@ -75,12 +75,12 @@ class Search:
 
     @property
     def begins_anew(self) -> Parent | None:
-        """The hold that the pod was about to get, if it will be offered again in a moment."""
+        """The hold that the pod was about to get, if it will soon be offered again."""
         return next((each.parent for each in self.refused if each.failed), None)
 
     @property
     def on_its_way(self) -> bool:
-        """Whether a hold that would do is not there yet, but soon may be."""
+        """Whether a suitable hold has no room yet, but may get it soon."""
         return any(refusal.waiting for refusal in self.refused)
 
     @property
@@ -105,11 +105,11 @@ def claim_of(pod: Pod) -> tuple[str, str] | None:
 
 
 def is_claimant(hold: Hold, pod: Pod, across_namespaces: bool = False, known: bool = False) -> bool:
-    """Whether the pod's claim is one we would have given: right hold, right uid, a true owner.
+    """Whether the pod's claim is valid: right hold, right uid, a pod that the owner rules match.
 
-    An annotation alone proves nothing: anyone may write one on a pod of their own. Who has got the
-    room stays an owner, whatever its labels and the rules are by now: then it is `known` to have
-    been one, or the hold's status names it, which nobody but we may write.
+    An annotation alone proves nothing: any user can write one on a pod. A pod that got the room
+    stays an owner, even if its labels or the rules have changed: then it is `known` to have been
+    one, or the hold's status names it, which only the operator may write.
     """
     if claim_of(pod) != (hold.parent.identity, hold.parent.uid):
         return False
@@ -135,7 +135,7 @@ def expiry(hold: Hold) -> datetime | None:
 def standing_refusal(
     hold: Hold, pod: Pod, policy: Policy, now: datetime, around: Mapping[str, str] = NO_LABELS
 ) -> Refused | None:
-    """Say no for what the hold's and the pod's own words forbid, whatever room there is.
+    """Why the spec of the hold or of the pod forbids it, independent of room; None if allowed.
 
     `around` are the labels of the hold's node, which a pod may select by.
     """

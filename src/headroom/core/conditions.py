@@ -13,7 +13,7 @@ Words = tuple[str, str, str, str]  # type, status, reason and message
 def conditions_of(
     words: Iterable[Words], before: Iterable[Condition], generation: int, now: datetime
 ) -> tuple[Condition, ...]:
-    """Build conditions; each keeps its time for as long as its status stays."""
+    """Build conditions; a condition keeps its time as long as its status does not change."""
     known = {condition.type: condition for condition in before}
     return tuple(
         Condition(kind, status, reason, message, _since(known.get(kind), status, now), generation)

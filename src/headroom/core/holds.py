@@ -33,7 +33,7 @@ PREEMPTIBLE = "Preemptible"
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong in an object: `path` is where (`spec.ttl`), `message` what and what to do."""
+    """An error in an object: `path` is where (`spec.ttl`), `message` the error and the remedy."""
 
     path: str
     message: str
@@ -136,7 +136,7 @@ class HoldStatus:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The small print of a hold: what Koordinator writes in labels and annotations.
+    """Further options of a hold, which Koordinator has in labels and annotations.
 
     `order`: the lowest that is not zero is chosen first. `counted`: the only resources that a
     Restricted hold limits; none named means all of them. `withheld` stays held whoever comes.
@@ -230,5 +230,5 @@ class Hold:
 
     @property
     def is_over(self) -> bool:
-        """Whether neither its owners nor its node can change it any more."""
+        """Whether it has ended for good: neither its owners nor its node can change it."""
         return self.terminal and self.tenure is None and not self.finalizer

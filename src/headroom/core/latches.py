@@ -119,7 +119,7 @@ def parents_on(latch: Pod) -> tuple[str, ...]:
 
 
 def finish(latch: Pod, claim: OpenClaim) -> Sequence | None:
-    """Hand over what the latch keeps, or nothing if the owner no longer fits."""
+    """The writes that complete a handover; None if the owner no longer fits."""
     if claim.unfit is not None:
         return None
     owner, hold, guardian = claim.owner, claim.hold, claim.guardian

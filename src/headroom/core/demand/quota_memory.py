@@ -63,5 +63,5 @@ def room_now(
 
 
 def count_of(tight: Tight | None) -> int:
-    """How many it allows; where nothing limits, more than there can be."""
+    """How many it allows; without a limit, a number larger than any real one."""
     return tight.count if tight is not None else 2**31

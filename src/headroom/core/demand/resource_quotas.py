@@ -113,7 +113,7 @@ def in_turn(
     quotas: Sequence[Sequence[ResourceQuota]],
     ours: Resources = EMPTY,
 ) -> tuple[QuotaAllowance, ...]:
-    """Let several take from the same quotas one after the other: what one gets, the next lacks.
+    """Divide quotas between several users in order: what one gets is not left for the next.
 
     `quotas` has, for each of `wants` (how many, of which requests), the quotas that charge it.
     """
@@ -130,7 +130,7 @@ def in_turn(
 
 
 def less(quota: ResourceQuota, given: Resources) -> ResourceQuota:
-    """The quota with so much less to give."""
+    """The quota with this amount subtracted."""
     hard = {
         name: most - given[resource] if (resource := _resource(name)) else most
         for name, most in quota.hard.items()

@@ -52,7 +52,7 @@ class Wished:
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """Where the number stands, what was wished for lately and how it moved, oldest first."""
+    """The current number, the recently wanted numbers and the recent changes, oldest first."""
 
     count: int = 0
     wishes: tuple[Wished, ...] = ()
@@ -60,7 +60,7 @@ class Trail:
 
 
 def paced(trail: Trail, wish: int, pace: ScalePolicy, now: datetime) -> Trail:
-    """Move the number towards a wish, as far as the pace allows by now."""
+    """Change the number towards the wanted one, as far as the rate allows now."""
     before = trail.wishes or (Wished(now, trail.count, trail.count),)
     wishes = _noted(before, wish, now - max(pace.up.after, pace.down.after), now)
     longest = max(pace.up.every, pace.down.every)
@@ -89,7 +89,7 @@ def next_move(trail: Trail, pace: ScalePolicy, now: datetime) -> datetime | None
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """How often in a row nothing came, and until when only one probe waits."""
+    """How often in a row no node came, and until when only one probe waits."""
 
     tries: int = 0
     until: datetime | None = None
@@ -129,7 +129,7 @@ def next_judgement(stall: Stall, waiting_since: datetime | None, now: datetime) 
 def _noted(
     wishes: tuple[Wished, ...], wish: int, oldest: datetime, now: datetime
 ) -> tuple[Wished, ...]:
-    """Add a wish: the one before it was in force until now."""
+    """Add a wanted number: the one before it applied until now."""
     kept = [each for each in wishes[:-1] if each.until > oldest]
     kept.append(replace(wishes[-1], until=now))
     if (kept[-1].low, kept[-1].high) != (wish, wish):

@@ -72,7 +72,7 @@ def _is_meant(volume: Volume, claim: VolumeClaim) -> bool:
 
 
 def _fits(volume: Volume, claim: VolumeClaim) -> bool:
-    """Whether anybody may have a volume, and it is as the claim asks."""
+    """Whether a volume is free for any claim, and has what the claim asks for."""
     return (
         volume.free
         and volume.claim is None

@@ -84,7 +84,7 @@ def _pieces_ahead(waiting: Mapping[Resources, int], nodes: Collection[Node], one
 
 
 def _at_most(used: Resources, there: Resources) -> Resources:
-    """What pods use of a node: no more than it has, whatever one that is turned away asks for."""
+    """What pods use of a node: at most what it has, even if a rejected pod requests more."""
     return Resources({name: min(amount, there[name]) for name, amount in used.items()})
 
 
@@ -139,7 +139,7 @@ def may_wait(load: Load, waiting: int, limit: int, fits: bool) -> bool:
 
 
 def given_back(bound: Mapping[str, bool], count: int) -> tuple[str, ...]:
-    """Name the placeholders to give back so that `count` remain: those without a node first.
+    """The placeholders to delete so that `count` remain: those without a node first.
 
     `bound` says for each, by name, whether it is on a node. Among equals the highest name goes, so
     that the lowest stay.
@@ -163,7 +163,7 @@ def _left(node: Node, use: Use) -> Resources:
 
 
 def _pieces(asked: Resources, one: Resources) -> int:
-    """As how many placeholders so much counts."""
+    """How many placeholders are as large as this amount."""
     counts = (-(-asked[name] // amount) for name, amount in one.items() if amount > 0)
     return max(counts, default=0)
 

@@ -29,7 +29,7 @@ _FAR = timedelta(days=3650)  # Of a schedule that only renews and never ends.
 
 
 def claim_tellings(headroom: Headroom, owner: Pod, now: datetime) -> tuple[Tell, Tell]:
-    """The events on both sides that tell that an owner has got a slot."""
+    """The events about an owner that got a slot, on the owner and on the headroom."""
     where = f"on {owner.node}"
     given = tell_object(headroom.parent, "Claimed", f"given to pod {owner.key} {where}", now)
     runs = f"runs in the room of {headroom.parent} {where}"
@@ -37,7 +37,7 @@ def claim_tellings(headroom: Headroom, owner: Pod, now: datetime) -> tuple[Tell,
 
 
 def tellings(headroom: Headroom, after: HeadroomStatus, now: datetime) -> Iterator[Tell]:
-    """The events that tell how a headroom's status changes."""
+    """The events about the change of a headroom's status."""
     before = headroom.status
     was, is_now = ready_in(before.conditions), ready_in(after.conditions)
     if is_now is None:
@@ -56,7 +56,7 @@ def tellings(headroom: Headroom, after: HeadroomStatus, now: datetime) -> Iterat
 def window_tellings(
     headroom: Headroom, before: ActiveWindow | None, after: ActiveWindow | None, now: datetime
 ) -> Iterator[Tell]:
-    """The events that tell that a window has opened or ended."""
+    """The events about a window that has opened or ended."""
     if after is not None and after.started_at is not None:
         if before is None or before.started_at != after.started_at:
             ends = after.ends_at if after.ends_at and after.ends_at - now < _FAR else None

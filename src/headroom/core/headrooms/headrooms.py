@@ -88,7 +88,7 @@ USUAL_KINDS, USUAL_TOP, MOST_SHAPES = AUTO_KINDS[:3], 5, 20
 
 @dataclass(frozen=True, slots=True)
 class Auto:
-    """Shapes to be chosen: of the workloads in scope, those likeliest to grow, `top` of them.
+    """Automatic shapes: of the workloads in scope, the `top` ones that are most likely to grow.
 
     `namespaces` of None is the headroom's own namespace; `selector` is about the labels of the
     workloads themselves.
@@ -136,7 +136,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the slots of one headroom may come to at most; None is no limit.
+    """The maximum for all slots of one headroom together; None is no limit.
 
     `nodes` bounds the nodes of a size per node. Where the size follows the load, `pods` bounds real
     pods and slots together, and `nodes` the nodes of the cluster. `resources` keeps a limit of
@@ -236,5 +236,5 @@ class Headroom:
 
     @property
     def finds_owners(self) -> bool:
-        """Whether its owners are the pods of the workloads that are chosen."""
+        """Whether its owners are the pods of the chosen workloads."""
         return self.slot.auto is not None and self.mode == LOCKED and not self.owners_given

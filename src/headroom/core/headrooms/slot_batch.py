@@ -59,7 +59,7 @@ class Reach:
 def within(
     names: Collection[str], standing: frozenset[str], reach: Reach
 ) -> tuple[tuple[str, ...], int]:
-    """The slots to look after, in order, and how many of the rest come later."""
+    """The slots to handle now, in order, and how many come later."""
     if reach.ahead is None and reach.unguarded is None:
         return tuple(names), 0
     kept = standing | reach.placed | reach.used

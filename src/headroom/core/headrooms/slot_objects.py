@@ -22,7 +22,7 @@ from headroom.core.objects import Parent
 
 
 class Changes(NamedTuple):
-    """What brings the objects of a headroom's slots in line with its wish.
+    """The changes that make the objects of a headroom's slots match the wanted slots.
 
     An object to make is a free name and the wished-for hold whose shape it has.
     """
@@ -125,7 +125,7 @@ def changes(
 
 
 def _keep_one(standing: list[tuple[str, Hold]], slot: str) -> None:
-    """Count one object for a wished-for slot: the one of that name, or any."""
+    """Count one object for a wanted slot: the one of that name, or any."""
     found = next((place for place, each in enumerate(standing) if each[0] == slot), 0)
     del standing[found]
 

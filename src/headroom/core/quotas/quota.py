@@ -55,7 +55,7 @@ class Account:
 class QuotaDecision:
     """What a quota's object needs, and what is to be remembered of it (`memory`).
 
-    `turned`: other limits are in force than before, so that those who wait ask again.
+    `turned`: other limits apply than before, so waiting objects ask again.
     """
 
     memory: object
@@ -113,7 +113,7 @@ class Quota(ABC):
 
     @abstractmethod
     def tellings(self, status: Any, now: datetime) -> tuple[Tell, ...]:
-        """The events for what changes with this status."""
+        """The events about the change to this status."""
 
 
 def in_force(quotas: Iterable[Quota]) -> tuple[Quota, ...]:
@@ -159,7 +159,7 @@ def demand_of(wanted: Hold | Headroom) -> Demand | None:
 
 
 def had_room(hold: Hold) -> bool:
-    """Whether an object says that its slot had room once: it was made for one, or has begun."""
+    """Whether a slot had room before, as its object says: it was created for one, or has begun."""
     told = hold.status.chronicle
     begun = told is not None and told.activated is not None
     return hold.member is not None or begun or hold.status.phase in ("Available", "Succeeded")
