@@ -74,7 +74,7 @@ class CreateFence:
 
 @dataclass(frozen=True, slots=True)
 class MoveLatch(OnPod):
-    """Put a latch that has done its work to new use: another node, other claims, in one write."""
+    """Move a spare latch to another handover: another node, other claims, in one write."""
 
     parent: Parent
     node: str
@@ -108,7 +108,7 @@ class DeletePod(OnPod):
 
 @dataclass(frozen=True, slots=True)
 class MarkPreempted(OnPod):
-    """Say on a pod (condition DisruptionTarget) that it has to give way, as kube-scheduler does."""
+    """Set the condition DisruptionTarget on a pod that is preempted, as kube-scheduler does."""
 
     message: str
     at: datetime
@@ -139,7 +139,7 @@ class LabelPod(OnPod):
 
 @dataclass(frozen=True, slots=True)
 class Bind(OnPod):
-    """Put a pod on a node; the claim, if any, is recorded in the same request."""
+    """Bind a pod to a node; the claim, if any, is written in the same request."""
 
     node: str
     claimed: Parent | None = None
@@ -158,14 +158,14 @@ class ClaimInPlace(OnPod):
 
 @dataclass(frozen=True, slots=True)
 class Disclaim(OnPod):
-    """Take the claim (and nomination, if `nominated`) off a pod that did not get the room."""
+    """Remove the claim (and the nomination, if `nominated`) of a pod that did not get the room."""
 
     nominated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class MarkUnschedulable(OnPod):
-    """Say on the pod (condition PodScheduled=False) why we cannot place it.
+    """Set the condition PodScheduled=False on a pod, with the reason why we cannot place it.
 
     Autoscalers act on the reason Unschedulable; SchedulerError is for what no node could mend.
     """

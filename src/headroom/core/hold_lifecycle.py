@@ -147,7 +147,7 @@ def _to_go(view: HoldView) -> tuple[Pod, ...]:
 
 
 def size_kept(view: HoldView) -> Resources:
-    """How much a hold is to keep: what its owners leave, or all of a slot that can be whole."""
+    """How much the guardian keeps: what owners leave, or all of a slot that can be whole."""
     stands = view.roles.standing is not None or view.kept.pinned
     if view.lodgers and not view.kept.whole and stands:
         return to_keep(view.hold, view.lodgers)
@@ -217,7 +217,7 @@ def _awaiting(
 
 
 def _reclaiming(view: HoldView, size: Resources, now: datetime, policy: Policy) -> HoldDecision:
-    """Stand a latch where others have a slot's room, have them give way, and hold it again."""
+    """Create a latch where other pods have the room of a slot, end them, and hold it again."""
     hold, guardian, found = view.hold, view.roles.standing, view.reclaim or Reclaim()
     bound = guardian is not None and bool(guardian.node)
     phase, reason = ("Available", "PartiallyHeld") if bound else ("Pending", "Unschedulable")

@@ -54,7 +54,7 @@ class Assumptions:
         self._ended: dict[str, datetime] = {}
 
     def ended(self, uid: str, now: datetime) -> None:
-        """A pod of ours is gone, perhaps before we heard that it was made."""
+        """A pod of ours is gone, perhaps before the answer that it was created."""
         ended = self._ended
         ended[uid] = now
         while len(ended) > MOST_ENDED or next(iter(ended.values())) + ENDED_FOR < now:
@@ -64,7 +64,7 @@ class Assumptions:
         return uid in self._ended
 
     def note(self, uid: str, now: datetime, change: Assumed) -> None:
-        """Add to what is assumed of a pod."""
+        """Add a change to what is assumed of a pod."""
         old = self.by_uid.get(uid)
         if old is not None:
             told = {name: getattr(change, name) for name in PARTS}
@@ -84,7 +84,7 @@ class Assumptions:
         self.by_uid.pop(uid, None)
 
     def over(self, pod: Pod, now: datetime) -> Pod | None:
-        """The pod as we know it to be; None when we know that it is gone."""
+        """The observed pod with its assumptions; None if we have deleted it."""
         assumed = self.by_uid.get(pod.uid)
         if assumed is None:
             return pod

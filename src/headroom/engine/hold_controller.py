@@ -161,7 +161,7 @@ class HoldController:
     def _obstacles(
         self, view: HoldView, limit: str, memory: HoldMemory, now: datetime
     ) -> Obstacles:
-        """What keeps a hold from having a guardian, or from having it now."""
+        """What prevents a guardian of a hold, or delays it."""
         ledger, hold, roles = self._ledger, view.hold, view.roles
         first = ahead_of(ledger, hold, now)
         asks = not (wants_no_room(hold) or limit or has_room(view))
@@ -252,7 +252,7 @@ class HoldController:
 
 
 def _renewal_of(ledger: Ledger, view: HoldView) -> RenewalView | None:
-    """Whose turn it is to renew a guardian that is due, and what stands in its way."""
+    """Whether a guardian that is due may be renewed now, and what prevents it."""
     hold, old, successor = view.hold, view.roles.standing, view.roles.successor
     if old is None:
         return None

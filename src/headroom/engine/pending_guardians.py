@@ -46,7 +46,7 @@ def left(ledger: Ledger, node: str) -> None:
 
 
 def may_make(ledger: Ledger, pin: str) -> bool:
-    """Whether a guardian may be made now: no owner is on its way to where it may go."""
+    """Whether a guardian may be created now: no owner is on its way to a node that it may get."""
     arriving, expected = ledger.index.all(By.ARRIVING), ledger.work.all(By.EXPECTED)
     if pin:
         return pin not in arriving and pin not in expected

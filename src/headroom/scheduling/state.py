@@ -158,7 +158,7 @@ class ClusterState:
             del self._expected_on[expected.row]
 
     def besides(self, pod: Pod, numbers: Ints, counts: Callable[[Pod], int]) -> Ints:
-        """Numbers by row, without what a pod that is expected itself adds to them."""
+        """Numbers by row, without the part that an expected pod itself adds to them."""
         expected = self.expected.get(pod.key)
         amount = counts(expected.pod) if expected is not None else 0
         if expected is None or not amount:

@@ -29,7 +29,7 @@ LONGEST_WAIT = timedelta(seconds=30)  # of the guardian of an expired slot, for 
 
 
 def observed(view: HoldView, policy: Policy, now: datetime) -> HoldMemory:
-    """What to remember of a hold's guardians: trouble is over or begins, pauses end.
+    """What to remember of a hold's guardians: problems that begin or end, pauses that end.
 
     `view` needs the hold, its pods, whom it waits for and its memory so far.
     """

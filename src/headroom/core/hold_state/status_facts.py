@@ -67,7 +67,7 @@ def standing_facts(view: HoldView, size: Resources, node: str, used: Resources) 
 
 
 def told_of(view: HoldView, facts: Facts) -> Facts:
-    """How a hold stands, with why the guardian that is to take its place does not come."""
+    """The facts of a hold, with the reason why the successor of its guardian does not come."""
     old, successor, obstacles = view.roles.standing, view.roles.successor, view.obstacles
     why = successor.unschedulable_message if successor is not None else ""
     if obstacles.held_up and view.renewal is not None and not view.renewal.in_place:

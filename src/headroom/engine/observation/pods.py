@@ -100,7 +100,7 @@ def see_pod(ledger: Ledger, pod: Pod, now: datetime) -> bool:
 
 
 def lose_pod(ledger: Ledger, key: Key, uid: str, now: datetime) -> None:
-    """Take note that a pod is gone, unless its name has a new bearer already."""
+    """A pod is gone, unless its name belongs to a new pod already."""
     old = ledger.pods.get(key)
     ledger.assumptions.forget(uid)
     ledger.pod_memory.pop(uid, None)
