@@ -15,13 +15,14 @@ from headroom.cli.views.doors import without_door
 from headroom.cli.views.offline_ledger import ledger_of
 from headroom.cli.views.quotaroom import QuotaRoom
 from headroom.cli.views.quotas import quota_refusal
-from headroom.cli.views.shapes import shapes_of, shapes_told, with_owners
+from headroom.cli.views.shapes import shapes_of, shapes_told
 from headroom.cli.views.slots import State, slots_of
 from headroom.cli.views.wishes import wish_of
 from headroom.core.findings.doors import OWNERS_WITHOUT_DOOR
 from headroom.core.findings.unserved import INVALID, INVALID_SPEC, Unserved, blamed_for
 from headroom.core.headrooms.eligibility import summary
 from headroom.core.headrooms.headrooms import Headroom
+from headroom.core.headrooms.shapes import dressed
 from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.headrooms.windows import judged
 from headroom.core.hold_state.limited import permit_of
@@ -147,7 +148,7 @@ def _headroom(world: World, headroom: Headroom, table: PlannedCluster) -> Planne
         for view in views
         if view.hold is not None and view.state in WANTED
     )
-    notes += _doors(world, with_owners(headroom, shapes_of(world, headroom)))
+    notes += _doors(world, dressed(headroom, shapes_of(world, headroom).chosen))
     return Planned(subject, name, places, tuple(view.name for view in leaving), tuple(notes))
 
 

@@ -9,9 +9,9 @@ from headroom.core.headrooms.announced_pods import PodAutoscaler
 from headroom.core.headrooms.candidates import Maker, candidates, maker_of
 from headroom.core.headrooms.headrooms import Auto, AutoStatus, Headroom, Shape, Workload
 from headroom.core.headrooms.shapes import (
+    NO_SHAPES,
     ChosenWorkload,
     Shapes,
-    dressed,
     in_scope,
     ranked,
     shape_name,
@@ -20,11 +20,11 @@ from headroom.core.sizes.kind import slots_told
 from headroom.wire.kinds import DEPLOYMENTS, REPLICA_SETS
 
 
-def shapes_of(world: World, headroom: Headroom) -> Shapes | None:
+def shapes_of(world: World, headroom: Headroom) -> Shapes:
     """What the operator chose, or what it would choose from these objects."""
     auto = headroom.slot.auto
     if auto is None:
-        return None
+        return NO_SHAPES
     told = headroom.status.auto
     if told is not None and told.chosen:
         known = {shape_name(each): each for each in world.workloads}
@@ -52,11 +52,6 @@ def shapes_of(world: World, headroom: Headroom) -> Shapes | None:
         lambda each: scaling.get((each.namespace, each.ref.kind, each.ref.name), ()),
     )
     return Shapes(ranked(evidence, auto.top, (), world.now), {}, len(scope))
-
-
-def with_owners(headroom: Headroom, shapes: Shapes | None) -> Headroom:
-    """The headroom with the owners that follow from its shapes, if none are set."""
-    return dressed(headroom, shapes.chosen) if shapes is not None else headroom
 
 
 def shapes_told(told: AutoStatus | None) -> list[str]:

@@ -12,13 +12,14 @@ from collections.abc import Iterator
 
 from headroom.cli.source import World
 from headroom.cli.views.promises import learnt_size
-from headroom.cli.views.shapes import shapes_of, with_owners
+from headroom.cli.views.shapes import shapes_of
 from headroom.core import names
 from headroom.core.authenticity import has_got
 from headroom.core.claims import claim_of
 from headroom.core.demand import followers
 from headroom.core.headrooms.chunks import DAEMON_SET, daemon_set_of, overhead_of
 from headroom.core.headrooms.headrooms import NEVER, NODE_CHUNK, Headroom, Workload
+from headroom.core.headrooms.shapes import dressed
 from headroom.core.headrooms.slot_objects import stands
 from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots, wish
 from headroom.core.headrooms.windows import active, judged
@@ -155,7 +156,7 @@ def _followed(world: World, headroom: Headroom) -> Iterator[followers.Followed]:
 def wish_of(world: World, headroom: Headroom) -> WantedSlots:
     """Which slots the headroom wishes for now, and why not more."""
     sight = sight_of(world, headroom)
-    return wish(judged(with_owners(headroom, sight.shapes), calendar), sight, world.now)
+    return wish(judged(dressed(headroom, sight.shapes.chosen), calendar), sight, world.now)
 
 
 def claimed_slots(world: World, headroom: Headroom) -> int:

@@ -59,7 +59,9 @@ def decide(
     # Slots that are numbers are not gone through one by one.
     effort = wished.count if headroom.size.by_node else len(wished.slots)
     pause = min(PAUSE_PER_SLOT * effort, LONGEST_PAUSE)
-    auto, shapes = wished.auto, memory.shapes
+    shapes = memory.shapes
+    if wished.auto is not None:
+        shapes = replace(shapes, had=slots_had(wished.auto))
     return replace(
         memory,
         wished=owned(headroom, wished, memory.slot_set, memory.daemon_set),
@@ -67,6 +69,6 @@ def decide(
         not_before=now + (LOAD_PAUSE if headroom.size.by_load else pause),
         foresight=wished.foresight or memory.foresight,
         quotas=view.quotas,
-        shapes=replace(shapes, had=slots_had(auto)) if shapes is not None and auto else shapes,
+        shapes=shapes,
         followed=view.followed,
     )

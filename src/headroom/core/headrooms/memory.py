@@ -17,7 +17,7 @@ from headroom.core.demand.foresight import ForesightMemory
 from headroom.core.demand.quota_memory import NOTHING_SAID, QuotaMemory
 from headroom.core.headrooms.companions import NOT_MADE, Companion
 from headroom.core.headrooms.headrooms import Headroom
-from headroom.core.headrooms.shapes import Shapes, first_shapes
+from headroom.core.headrooms.shapes import NO_SHAPES, Shapes, first_shapes
 from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold
@@ -74,7 +74,7 @@ class HeadroomMemory:
     drops: Mapping[str, Drops] = field(default_factory=dict)  # slots given back of late
     foresight: ForesightMemory | None = None  # of a size that follows the load
     quotas: QuotaMemory = NOTHING_SAID  # of a size that keeps to ResourceQuotas
-    shapes: Shapes | None = None  # of one whose shapes are chosen
+    shapes: Shapes = NO_SHAPES  # of one whose shapes are chosen
     followed: tuple[Followed, ...] = ()  # of one that follows gated pods: what each needs
     objects: ObjectsMemory = NO_OBJECTS
     slot_set: Companion = NOT_MADE
@@ -105,10 +105,10 @@ def first_memory(headroom: Headroom) -> HeadroomMemory:
 
 def respecified(memory: HeadroomMemory, old: Headroom | None, headroom: Headroom) -> HeadroomMemory:
     """The headroom is another: forget what failed, and what quotas said of its slots."""
-    shapes = memory.shapes if headroom.slot.auto is not None else None
-    if shapes is None:
+    shapes = memory.shapes
+    if old is None or old.slot.auto is None or headroom.slot.auto is None:
         shapes = first_shapes(headroom)
-    elif old is not None and old.slot != headroom.slot:
+    elif old.slot != headroom.slot:
         shapes = replace(shapes, chosen_at=None)
     objects = begun_anew(memory.objects)
     return replace(memory, quotas=NOTHING_SAID, shapes=shapes, objects=objects)

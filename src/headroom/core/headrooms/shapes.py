@@ -37,7 +37,7 @@ NONE_IN_SCOPE = "NoWorkloadInScope"
 
 @dataclass(frozen=True, slots=True)
 class ShapeCandidate:
-    """A workload and the evidence for its growth.
+    """A workload and what speaks for its growth.
 
     `coming` are pods that it is about to make, `waiting` those without a node, `made` when its pods
     were made, without the first ones of a controller; `room` is how many more its autoscaler
@@ -66,7 +66,7 @@ class ChosenWorkload:
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
-    """The chosen shapes of a headroom, and since when; `had` is how many slots each had, by name.
+    """What a headroom's slots are like, and since when; `had` is how many slots each had, by name.
 
     `seen` is how many workloads were in scope.
     """
@@ -86,9 +86,12 @@ class Shapes:
         return self.look_again is None or now >= self.look_again
 
 
-def first_shapes(headroom: Headroom) -> Shapes | None:
-    """The choice that the status shows; None if the spec has the shape."""
-    return Shapes(had=slots_had(headroom.status.auto)) if headroom.slot.auto else None
+NO_SHAPES = Shapes()
+
+
+def first_shapes(headroom: Headroom) -> Shapes:
+    """What the object still says."""
+    return Shapes(had=slots_had(headroom.status.auto))
 
 
 def slots_had(told: AutoStatus | None) -> dict[str, int]:
@@ -98,7 +101,7 @@ def slots_had(told: AutoStatus | None) -> dict[str, int]:
 
 
 def still_there(memory: Shapes, workloads: Mapping[tuple[str, WorkloadRef], Workload]) -> Shapes:
-    """The choice without workloads that are gone or useless, with their current state.
+    """The choice, of those that are still there and of use, as their workloads now are.
 
     If one is gone, it is time to choose again.
     """
@@ -160,7 +163,7 @@ def growth(candidate: ShapeCandidate, now: datetime) -> int:
 def ranked(
     candidates: Iterable[ShapeCandidate], top: int, before: Sequence[str], now: datetime
 ) -> tuple[ChosenWorkload, ...]:
-    """The workloads most likely to grow; a chosen one is replaced only by a clearly better one."""
+    """The workloads likeliest to grow; one that was chosen before is not lightly replaced."""
     grown = ((growth(each, now), each) for each in candidates)
     growing = [(much, each) for much, each in grown if much > 0]
     growing.sort(key=lambda pair: _rank(pair[0], shape_name(pair[1].workload), before))
@@ -210,7 +213,7 @@ def laid_out(
 
 
 def owner_of(headroom: Headroom, workload: Workload) -> OwnerRule:
-    """The owner rule that matches the pods of a workload."""
+    """The rule that means the pods of a workload."""
     elsewhere = workload.namespace if workload.namespace != headroom.parent.namespace else ""
     ref = workload.ref
     if ref.kind == _DEPLOYMENT:  # Its pods belong to ReplicaSets that come and go.
@@ -256,7 +259,7 @@ def told(shapes: Shapes, slots: Sequence[int]) -> AutoStatus:
 
 
 def none_chosen(shapes: Shapes) -> str:
-    """The message that nothing is held, because no workload was chosen."""
+    """Say that nothing is held, because there is nothing to be like."""
     seen = f"none of the {shapes.seen} workloads in scope" if shapes.seen else "no workload"
     return f"spec.slot.auto: {seen} asks for room and is likely to grow"
 

@@ -83,7 +83,7 @@ class SizeView:
     quotas: QuotaMemory = NOTHING_SAID
     look_again: datetime | None = None
     reach: Reach = EVERYWHERE
-    shapes: choice.Shapes | None = None
+    shapes: choice.Shapes = choice.NO_SHAPES
     most: int = MOST_SLOTS
     grace: timedelta = GRACE
 
@@ -165,7 +165,6 @@ def _shaped(headroom: Headroom, view: SizeView) -> WantedSlots:
 
     While paused, what stands is left alone: its workload may be none of the chosen any more.
     """
-    shapes = view.shapes or choice.Shapes()
     if headroom.paused:
         there = len(view.standing)
         return WantedSlots(
@@ -173,7 +172,7 @@ def _shaped(headroom: Headroom, view: SizeView) -> WantedSlots:
         )
     if view.window is None:
         return CLOSED
-    size, chosen = view.window.size, shapes.chosen
+    size, shapes, chosen = view.window.size, view.shapes, view.shapes.chosen
     learnt = view.learnt or Learnt(_number(size, None))
     if size.of_workload:
         counts = tuple(_number(size, each.workload) for each in chosen)

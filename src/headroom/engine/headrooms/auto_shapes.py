@@ -38,10 +38,10 @@ Times = dict[str, OrderedDict[str, deque[datetime]]]
 """When pods were made, by namespace and uid of their controller."""
 
 
-def shapes_now(ledger: Ledger, headroom: Headroom, now: datetime) -> Shapes | None:
-    """The shapes of a headroom's slots now; None if its spec has the shape."""
+def shapes_now(ledger: Ledger, headroom: Headroom, now: datetime) -> Shapes:
+    """What a headroom's slots are like now, where it does not say that itself."""
     memory, auto = ledger.slots.memory[headroom.parent.whole].shapes, headroom.slot.auto
-    if memory is None or auto is None or headroom.paused or headroom.problems:
+    if auto is None or headroom.paused or headroom.problems:
         return memory
     current = still_there(memory, ledger.slots.workloads)
     if not current.is_due(now):
@@ -55,7 +55,7 @@ def concerned(ledger: Ledger, workload: Workload) -> list[str]:
     for whole in slots.depending(On.SHAPES):
         headroom, shapes = slots.headrooms[whole], slots.memory[whole].shapes
         auto = headroom.slot.auto
-        if auto is None or shapes is None:
+        if auto is None:
             continue
         if any(each.name == name for each in shapes.chosen):
             found.append(whole)
@@ -66,7 +66,7 @@ def concerned(ledger: Ledger, workload: Workload) -> list[str]:
 
 
 def note_made(ledger: Ledger, before: Pod | None, pod: Pod) -> None:
-    """A pod was created or has changed; creation times are kept while a headroom chooses shapes."""
+    """A pod is as given; when it was made is remembered as long as a headroom chooses shapes."""
     if before is not None and before.uid == pod.uid:
         return
     if ledger.slots.depending(On.SHAPES):
@@ -74,7 +74,7 @@ def note_made(ledger: Ledger, before: Pod | None, pod: Pod) -> None:
 
 
 def note_all_made(ledger: Ledger) -> None:
-    """A headroom was created, changed or deleted: start to record creation times, or drop them."""
+    """A headroom came, changed or went: begin to remember if it is the first, or forget all."""
     made = ledger.slots.made
     if not ledger.slots.depending(On.SHAPES):
         made.clear()
@@ -102,7 +102,7 @@ def _candidates(ledger: Ledger, headroom: Headroom, auto: Auto) -> list[ShapeCan
 
 
 def times(made: Times, maker: Maker) -> Iterable[datetime]:
-    """The times at which a controller created pods."""
+    """When a controller made pods."""
     namespace, uid = maker
     return made[namespace].get(uid, ()) if namespace in made else ()
 

@@ -79,7 +79,7 @@ class HeadroomController:
         headroom = judged(headroom, calendar)
         headroom = judged_rules(headroom, self._ledger.policy.across_namespaces)
         old, memory = slots.headrooms.get(whole), slots.memory.get(whole)
-        if memory is not None and memory.shapes is not None and headroom.slot.auto is not None:
+        if memory is not None:
             headroom = dressed(headroom, memory.shapes.chosen)
         if old is not None and (old.parent.uid != headroom.parent.uid or not headroom.served):
             self.lose(old.parent)
@@ -282,9 +282,9 @@ class HeadroomController:
         creation_limits.decided(ledger, whole)
         yield from followers.serve(ledger, headroom, window is not None, now)
 
-    def _with_owners(self, headroom: Headroom, shapes: Shapes | None) -> Headroom:
+    def _with_owners(self, headroom: Headroom, shapes: Shapes) -> Headroom:
         """The headroom with the owner rules of its chosen shapes, also stored in the ledger."""
-        if shapes is None or headroom.paused:
+        if headroom.paused:
             return headroom
         whole, owned_by = headroom.parent.whole, dressed(headroom, shapes.chosen)
         if owned_by.owners != headroom.owners:

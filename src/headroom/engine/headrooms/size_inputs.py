@@ -60,7 +60,6 @@ def size_view(ledger: Ledger, headroom: Headroom, known: HeadroomMemory, now: da
     """Gather what the wanted slots of a headroom depend on."""
     window, objects = known.window, members(ledger, headroom)
     chunked = headroom.slot.chunk == NODE_CHUNK
-    choosing = not headroom.paused and not headroom.problems
     workload = ledger.slots.workload_of(headroom)
     size = window.size if window is not None else headroom.size
     followed = followed_by(ledger, headroom, size, known.followed, now)
@@ -85,7 +84,7 @@ def size_view(ledger: Ledger, headroom: Headroom, known: HeadroomMemory, now: da
         followed=followed,
         covered=covered(ledger, headroom, template, followed),
         overhead=_overhead(ledger) if chunked else EMPTY,
-        shapes=known.shapes if choosing else None,
+        shapes=known.shapes,
         most=ledger.policy.most_slots,
         grace=ledger.policy.node_grace,
     )
