@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from headroom.core.demand.followers import Followed, FollowerSlot, Following
 from headroom.core.headrooms.headrooms import Limits
 from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots, surplus, wish
 from headroom.core.headrooms.windows import ActiveWindow
+from headroom.core.holds import Hold
 from headroom.core.objects import Pod
 from headroom.core.sizes.follow import Follow, beside_slots, owner_label, troubles
 from tests.builders import NOON, pod, resources
@@ -33,6 +35,11 @@ def wished(
     return wish(made, SizeView(ActiveWindow(SIZE), followed=followed, spent=spent), NOON)
 
 
+def slots(*followed: Followed) -> Iterator[Hold]:
+    view = SizeView(ActiveWindow(SIZE), followed=followed)
+    return beside_slots(HEADROOM, SIZE, shape(2), view)
+
+
 def test_slots_are_named_after_their_owner_and_part() -> None:
     names = [hold.slot for hold in wished(needs("0", "1"), needs("0", of=owner("b"))).slots]
     assert names == ["uid-of-owner/0", "uid-of-owner/1", "uid-of-b/0"]
@@ -45,7 +52,7 @@ def test_each_headroom_has_a_label_of_its_own() -> None:
 
 
 def test_a_slot_goes_where_the_pod_with_its_label_is_and_beside_what_the_template_says() -> None:
-    (slot,) = beside_slots(PARENT, SIZE, shape(2), (needs("0"),))
+    (slot,) = slots(needs("0"))
     (term,) = slot.template.pod.placement.pod_affinity.required
     assert term == slot.template.beside
     assert term.topology_key == "kubernetes.io/hostname"
@@ -54,8 +61,8 @@ def test_a_slot_goes_where_the_pod_with_its_label_is_and_beside_what_the_templat
 
 def test_a_slot_of_its_own_size_is_of_another_shape() -> None:
     large = Followed(owner(), Following((FollowerSlot("0", resources(cpu=3)),)))
-    (plain,) = beside_slots(PARENT, SIZE, shape(2), (needs("0"),))
-    (other,) = beside_slots(PARENT, SIZE, shape(2), (large,))
+    (plain,) = slots(needs("0"))
+    (other,) = slots(large)
     assert other.template.pod.requests == resources(cpu=3)
     assert other.template.shape != plain.template.shape
 

@@ -132,23 +132,15 @@ def followed(
     return Following(slots, reason=reason, message=message, look_again=due)
 
 
-@dataclass(frozen=True, slots=True)
-class FollowedPod:
-    """An owner, what it mounts, the parts whose slot exists, and since when we could serve it."""
-
-    owner: Pod
-    mounted: tuple[Mount, ...]
-    made: frozenset[str]
-    since: datetime
-
-
-def needs_of(view: FollowedPod, rule: Follow, now: datetime) -> Following:
+def needs_of(
+    known: Followed, rule: Follow, mounted: Sequence[Mount], made: frozenset[str], now: datetime
+) -> Following:
     """What an owner needs; if we could not serve it earlier, its deadline comes later."""
-    owner, since = view.owner, view.since
+    owner, since = known.owner, known.since or now
     if rule.deadline is not None and owner.created is not None:
         latest = since - max(timedelta(), rule.deadline - FIRST_TRY)
         owner = replace(owner, created=max(owner.created, min(latest, now)))
-    needs = followed(owner, rule, view.mounted, view.made, now)
+    needs = followed(owner, rule, mounted, made, now)
     if needs.reason == "CannotFollow" and now < since + PATIENCE:
         # Claims and pods arrive by different streams: what is missing may come in a moment.
         sure_at = since + PATIENCE

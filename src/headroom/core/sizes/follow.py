@@ -7,7 +7,7 @@ gives them the shape that guardians are created from.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ClassVar
 
@@ -23,6 +23,7 @@ from headroom.core.demand.followers import (
     slot_of,
 )
 from headroom.core.derived_names import label_value, named_after, short_hash
+from headroom.core.fast_dataclass import replace
 from headroom.core.headrooms.headrooms import Headroom, Workload
 from headroom.core.headrooms.size_limits import Note, cut_to, reached
 from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots, as_hold
@@ -68,19 +69,11 @@ class Follow(Size):
     ) -> WantedSlots:
         """A claimed slot is not held again: what it was held for has come."""
         needless = view.spent.union(name for name, _ in view.covered)
-        every = beside_slots(headroom.parent, self, template, view.followed)
-        beside = [each for each in every if each.name not in needless]
-        asked, shaped = len(beside), [(each.template, each.name) for each in beside[: view.most]]
+        every = beside_slots(headroom, self, template, view)
+        beside = [hold for hold in every if hold.slot not in needless]
+        asked, shaped = len(beside), [(hold.template, hold.slot) for hold in beside[: view.most]]
         chosen, notes, later = reached(shaped, headroom.limits, view.standing, view.reach)
-        slots = tuple(
-            replace(
-                as_hold(headroom, each.template, each.name, view),
-                guardian=each.guardian,
-                awaits=each.awaits,
-                next_to=each.next_to,
-            )
-            for each in (beside[place] for place in chosen)
-        )
+        slots = tuple(beside[place] for place in chosen)
         said = (
             Note("CannotFollow", troubles(view.followed)),
             Note("RoomBeside", first_few(view.covered)),
@@ -105,21 +98,6 @@ class Follow(Size):
         return f"{slots} next to each pod that is gated by {self.gate}"
 
 
-@dataclass(frozen=True, slots=True)
-class BesideSlot:
-    """A slot next to its owner; `guardian` is empty unless a dialect prescribes the name.
-
-    `awaits` is the owner while it has no node: until then the slot cannot have one either. From
-    then on `next_to` is that node.
-    """
-
-    name: str
-    template: PodTemplate
-    guardian: str = ""
-    awaits: str = ""
-    next_to: str = ""
-
-
 def owner_label(parent: Parent, size: Follow) -> str:
     """The label under which an owner carries its uid, so that slots find its node.
 
@@ -139,23 +117,27 @@ def is_owner(parent: Parent, size: Follow, pod: Pod) -> bool:
 
 
 def beside_slots(
-    parent: Parent, size: Follow, template: PodTemplate, followed: Iterable[Followed]
-) -> Iterator[BesideSlot]:
-    """The slots of all owners that are not over."""
-    label = owner_label(parent, size)
-    for each in followed:
-        term = beside(each.owner, label)
+    headroom: Headroom, size: Follow, template: PodTemplate, view: SizeView
+) -> Iterator[Hold]:
+    """The slots of all owners that are not over.
+
+    `awaits` is the owner while it has no node: until then the slot cannot have one either. From
+    then on `next_to` is that node. `guardian` is empty unless a dialect prescribes the name.
+    """
+    label = owner_label(headroom.parent, size)
+    for each in view.followed:
+        term, node = beside(each.owner, label), each.owner.node
         for slot in each.needs.slots:
-            made = _shaped(template, term, slot)
-            name, guardian = slot_of(each.owner, slot.part), ""
+            made, guardian = _shaped(template, term, slot), ""
             if size.marks is not None:
                 marks = size.marks
                 own = ((marks.pod, each.owner.uid), (marks.part, label_value(slot.part)))
                 labels = (*template.labels, *own)
                 made = replace(made, labels=labels, priority_class=marks.priority_class)
                 guardian = named_after(marks.prefix, each.owner.uid, slot.part)
-            node = each.owner.node
-            yield BesideSlot(name, made, guardian, "" if node else str(each.owner.key), node)
+            hold = as_hold(headroom, made, slot_of(each.owner, slot.part), view)
+            awaits = "" if node else str(each.owner.key)
+            yield replace(hold, guardian=guardian, awaits=awaits, next_to=node)
 
 
 def troubles(followed: Iterable[Followed]) -> str:

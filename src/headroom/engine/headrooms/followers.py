@@ -22,14 +22,14 @@ from headroom.core.demand import followers
 from headroom.core.demand.volumes import mounts
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import Headroom
-from headroom.core.headrooms.size_limits import Note
-from headroom.core.holds import PREEMPTIBLE, PodTemplate
+from headroom.core.headrooms.wanted_slots import SizeView, template_for
+from headroom.core.holds import PREEMPTIBLE, Hold, PodTemplate
 from headroom.core.index_entries import By
 from headroom.core.latches import kept_for
 from headroom.core.names import PARENT_ANNOTATION, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, Work, telling
-from headroom.core.sizes.follow import BesideSlot, Follow, beside_slots, is_owner, owner_label
+from headroom.core.sizes.follow import Follow, beside_slots, is_owner, owner_label
 from headroom.core.sizes.kind import Size
 from headroom.core.subjects import Topic, pod_subject
 from headroom.engine.freeze import unfit
@@ -77,8 +77,9 @@ def followed_by(
         mounted = mounts(owner.key.namespace, owner.claims, ledger.storage)
         parts = frozenset(made.get(owner.uid, ()))
         old = known.get(owner.uid) or followers.Followed(owner, followers.Following(), now)
-        view = followers.FollowedPod(owner, tuple(mounted), parts, old.since or now)
-        found.append(replace(old, owner=owner, needs=followers.needs_of(view, rule, now)))
+        old = replace(old, owner=owner)
+        needs = followers.needs_of(old, rule, mounted, parts, now)
+        found.append(replace(old, needs=needs))
     return tuple(found)
 
 
@@ -113,38 +114,33 @@ def _owners(ledger: Ledger, headroom: Headroom, rule: Follow) -> Iterator[Pod]:
             yield pod
 
 
-def covered(
-    ledger: Ledger,
-    headroom: Headroom,
-    template: PodTemplate | Note,
-    followed: _Known,
-) -> tuple[tuple[str, str], ...]:
+def covered(ledger: Ledger, headroom: Headroom, view: SizeView) -> tuple[tuple[str, str], ...]:
     """The slots of a headroom that others cover, each with whose room that is and where."""
-    rule = headroom.size.follows
+    rule, template = headroom.size.follows, template_for(headroom, view.workload)
     if headroom.mode != PREEMPTIBLE or rule is None or not isinstance(template, PodTemplate):
         return ()
     used: dict[Key, None] = {}
     found: list[tuple[str, str]] = []
-    for slot in beside_slots(headroom.parent, rule, template, followed):
-        spare = _spare(ledger, slot, used) if _waits(ledger, headroom, slot) else None
+    for slot in beside_slots(headroom, rule, template, view):
+        spare = _spare(ledger, slot, used) if _waits(ledger, slot) else None
         if spare is not None:
             used[spare.key] = None
-            found.append((slot.name, f"{kept_for(spare)} has room on {spare.node}"))
+            found.append((slot.slot, f"{kept_for(spare)} has room on {spare.node}"))
     return tuple(found)
 
 
-def _waits(ledger: Ledger, headroom: Headroom, slot: BesideSlot) -> bool:
+def _waits(ledger: Ledger, slot: Hold) -> bool:
     """Whether a slot would find no room on its owner's node."""
     if not slot.next_to:
         return False
-    hold = ledger.holds.get(str(replace(headroom.parent, slot=slot.name)))
+    hold = ledger.holds.get(slot.parent.identity)
     guardian = ledger.guardian_of(hold) if hold is not None else None
     if guardian is not None and guardian.node:
         return False
     return unfit(ledger, slot.template.pod, slot.next_to, frozenset()) is not None
 
 
-def _spare(ledger: Ledger, slot: BesideSlot, used: dict[Key, None]) -> Pod | None:
+def _spare(ledger: Ledger, slot: Hold, used: dict[Key, None]) -> Pod | None:
     """The smallest slot on the node that is large enough and covers no other."""
     asked = slot.template.pod.requests
     fitting = (

@@ -7,6 +7,7 @@ provides the load of the cluster.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 
 from headroom.core.demand.quota_memory import room_now
@@ -16,7 +17,7 @@ from headroom.core.headrooms.headrooms import NEVER, NODE_CHUNK, Headroom, Workl
 from headroom.core.headrooms.memory import HeadroomMemory
 from headroom.core.headrooms.slot_batch import Reach
 from headroom.core.headrooms.slot_objects import stands
-from headroom.core.headrooms.wanted_slots import SizeView, template_for
+from headroom.core.headrooms.wanted_slots import SizeView
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
@@ -63,13 +64,12 @@ def size_view(ledger: Ledger, headroom: Headroom, known: HeadroomMemory, now: da
     workload = ledger.slots.workload_of(headroom)
     size = window.size if window is not None else headroom.size
     followed = followed_by(ledger, headroom, size, known.followed, now)
-    template = template_for(headroom, workload)
     left = allowance(ledger, headroom)
     there = len(guarded(ledger, headroom)) if left is not None else 0
     room, room_sure_at, quotas = room_now(known.quotas, left, there, now)
     load, load_sure_at, quotas = load_view(ledger, headroom, known.foresight, quotas, now)
     learnt = learnt_size(ledger, headroom, size, now)
-    return SizeView(
+    view = SizeView(
         window=window,
         nodes=ledger.nodes.values() if headroom.size.by_node or chunked else (),
         workload=workload,
@@ -82,12 +82,12 @@ def size_view(ledger: Ledger, headroom: Headroom, known: HeadroomMemory, now: da
         reach=_reach(ledger, headroom, objects),
         spent=_spent(ledger, headroom, known),
         followed=followed,
-        covered=covered(ledger, headroom, template, followed),
         overhead=_overhead(ledger) if chunked else EMPTY,
         shapes=known.shapes,
         most=ledger.policy.most_slots,
         grace=ledger.policy.node_grace,
     )
+    return replace(view, covered=covered(ledger, headroom, view))
 
 
 def _overhead(ledger: Ledger) -> Resources:
