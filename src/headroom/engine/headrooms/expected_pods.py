@@ -1,7 +1,7 @@
 """Pods that will certainly be created, for headrooms with a learnt size.
 
-A workload that announces pods has an entry in the index, because a headroom asks often, and few
-workloads want pods that they do not have. The rule is pure: `core.headrooms.announced_pods`.
+A workload that announces pods has an entry in the index, with their number: a headroom asks often,
+and few workloads want pods that they do not have. `core.headrooms.announced_pods` has the rule.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from headroom.core.headrooms.size_limits import Note
 from headroom.core.index_entries import By, Entry
 from headroom.core.owners import EVERYWHERE, has_right, reach
 from headroom.core.promise.announced import Learnt
+from headroom.core.resources import PODS, Resources
 from headroom.engine.ledger import Ledger
 
 DEMAND_UNSEEN = "DemandUnseen"
@@ -23,25 +24,23 @@ _DEPLOYMENT, _REPLICA_SET = "Deployment", "ReplicaSet"
 
 
 def see_workload(ledger: Ledger, workload: Workload, gone: bool = False) -> tuple[str, ...]:
-    """A workload has changed or is gone; return the headrooms whose learnt size may change."""
+    """A workload is as given, or gone; name the headrooms whose learnt size it may change."""
     key, slots = (workload.namespace, workload.ref), ledger.slots
-    before = announced(ledger, slots.workloads.get(key))
     if gone:
         slots.workloads.pop(key, None)
     else:
         slots.workloads[key] = workload
-    return _file(ledger, workload, before)
+    return _file(ledger, workload)
 
 
 def see_autoscaler(
     ledger: Ledger, autoscaler: PodAutoscaler, gone: bool = False
 ) -> tuple[str, ...]:
-    """An autoscaler has changed or is gone; return the headrooms whose learnt size may change."""
+    """An autoscaler is as given, or gone; name the headrooms whose learnt size it may change."""
     key, slots = autoscaler.key, ledger.slots
     old = slots.autoscalers.get(key)
     targets = (_target(ledger, each) for each in (old, None if gone else autoscaler) if each)
-    scaled = {(each.namespace, each.ref): each for each in targets if each is not None}.values()
-    before = [(each, announced(ledger, each)) for each in scaled]
+    scaled = {(each.namespace, each.ref): each for each in targets if each is not None}
     if gone:
         slots.autoscalers.pop(key, None)
         slots.autoscaler_index.put(key)
@@ -49,7 +48,7 @@ def see_autoscaler(
         slots.autoscalers[key] = autoscaler
         named = (key.namespace, autoscaler.kind, autoscaler.target)
         slots.autoscaler_index.put(key, (Entry(By.SCALING, named),))
-    return tuple(whole for each, count in before for whole in _file(ledger, each, count))
+    return tuple(whole for each in scaled.values() for whole in _file(ledger, each))
 
 
 def autoscalers_of(ledger: Ledger, workload: Workload) -> tuple[PodAutoscaler, ...]:
@@ -59,17 +58,13 @@ def autoscalers_of(ledger: Ledger, workload: Workload) -> tuple[PodAutoscaler, .
     return tuple(ledger.slots.autoscalers[key] for key in keys)
 
 
-def announced(ledger: Ledger, workload: Workload | None) -> int:
-    """How many pods a workload is about to create."""
-    return expected(workload, autoscalers_of(ledger, workload)) if workload is not None else 0
-
-
 def known_demand(ledger: Ledger, headroom: Headroom) -> int:
     """How many pods of workloads will come that are owners of a headroom, or copied by it."""
     if not headroom.size.learns:
         return 0
+    index = ledger.slots.workload_index
     return sum(
-        announced(ledger, each)
+        index.amount((each.namespace, each.ref))[PODS]
         for each in _within_reach(ledger, headroom)
         if not is_part(ledger, each) and _concerns(ledger, each, headroom)
     )
@@ -94,16 +89,17 @@ def is_part(ledger: Ledger, workload: Workload) -> bool:
     return workload.ref.kind == _REPLICA_SET and workload.controller in deployments
 
 
-def _file(ledger: Ledger, workload: Workload, before: int) -> tuple[str, ...]:
-    """Index a workload; return the concerned headrooms if it announces another number now."""
+def _file(ledger: Ledger, workload: Workload) -> tuple[str, ...]:
+    """Give a workload its entries; name whom it concerns if it announces another number now."""
     key, slots = (workload.namespace, workload.ref), ledger.slots
-    there = slots.workloads.get(key)
-    after = announced(ledger, there)
-    entries: tuple[Entry, ...] = (Entry(By.EXPECTING, workload.namespace),) if after else ()
-    if there is not None and there.ref.kind == _DEPLOYMENT and there.uid:
-        entries += (Entry(By.DEPLOYMENT, there.uid),)
-    slots.workload_index.put(key, entries)
-    if after == before:
+    there, entries = slots.workloads.get(key), []
+    if there is not None:
+        if count := expected(there, autoscalers_of(ledger, there)):
+            entries.append(Entry(By.EXPECTING, workload.namespace, Resources({PODS: count})))
+        if there.ref.kind == _DEPLOYMENT and there.uid:
+            entries.append(Entry(By.DEPLOYMENT, there.uid))
+    lost, got = slots.workload_index.put(key, tuple(entries))
+    if all(each.by is By.DEPLOYMENT for each in (*lost, *got)):
         return ()
     found = slots.depending(On.ARRIVALS)
     return tuple(each for each in found if _concerns(ledger, workload, slots.headrooms[each]))
