@@ -58,9 +58,7 @@ def see_pod(ledger: Ledger, before: Pod | None, pod: Pod, now: datetime) -> Iter
     waited_for = _waited_for(ledger, pod.uid)
     came: tuple[str, ...] = ()
     if pod.node or pod.finished:
-        slots.owner_index.put(pod.uid)
-        for whole in waited_for:
-            _owner_left(ledger, whole, pod.uid, bool(pod.node), now)
+        lose_pod(ledger, pod.uid, now, has_node=bool(pod.node))
         fresh = before is None and began is not None and _since(pod, now) >= began
         if fresh and not waited_for and not pod.finished:
             came = _wanted_by(ledger, pod)
@@ -85,10 +83,13 @@ def see_pod(ledger: Ledger, before: Pod | None, pod: Pod, now: datetime) -> Iter
             yield whole
 
 
-def lose_pod(ledger: Ledger, uid: str, now: datetime) -> None:
-    """A pod is gone."""
+def lose_pod(ledger: Ledger, uid: str, now: datetime, has_node: bool = False) -> None:
+    """A pod is gone, or is no owner without a node any more: it waits for nothing."""
     for whole in _waited_for(ledger, uid):
-        _owner_left(ledger, whole, uid, False, now)
+        promise = ledger.slots.promises.get(whole)
+        if promise is not None:
+            _find_late(ledger, promise, now)
+            promise.owner_left(uid, has_node, now)
     ledger.slots.owner_index.put(uid)
 
 
@@ -127,14 +128,6 @@ def _see_guardian(ledger: Ledger, pod: Pod, now: datetime) -> None:
         if slot and whole in ledger.slots.promises:
             took = (now - memory.asked_since).total_seconds()
             ledger.slots.promises[whole].history.leads.note(took)
-
-
-def _owner_left(ledger: Ledger, whole: str, uid: str, has_node: bool, now: datetime) -> None:
-    """An owner that waited has got a node, or is gone."""
-    promise = ledger.slots.promises.get(whole)
-    if promise is not None:
-        _find_late(ledger, promise, now)
-        promise.owner_left(uid, has_node, now)
 
 
 def _find_late(ledger: Ledger, promise: HeadroomPromise, now: datetime) -> None:
