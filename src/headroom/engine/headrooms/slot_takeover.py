@@ -36,8 +36,7 @@ def move_in(ledger: Ledger, guardian: Pod, now: datetime) -> None:
     if unfit(ledger, guardian, slot.next_to, frozenset()) is None:
         return  # kube-scheduler places it.
     if unsettled_on(ledger, slot.next_to):  # What counts twice just now may leave room enough.
-        ledger.agenda.wait(pod_subject(guardian.key), on=node_changed(slot.next_to))
-        ledger.agenda.later(pod_subject(guardian.key), now + ledger.policy.first_look)
+        _wait(ledger, slot, guardian, now)
         return
     offer = _offer(ledger, slot, guardian, now)
     if offer is not None:
@@ -51,10 +50,16 @@ def _offer(ledger: Ledger, slot: Hold, guardian: Pod, now: datetime) -> Offer | 
         if ledger.memory[parent].node != slot.next_to or hold.template.beside is not None:
             continue
         if ledger.agenda.busy(hold_subject(hold.parent)):
-            ledger.agenda.wait(pod_subject(guardian.key), on=node_changed(slot.next_to))
-            ledger.agenda.later(pod_subject(guardian.key), now + ledger.policy.first_look)
+            _wait(ledger, slot, guardian, now)
             continue
         answer = offer_of(ledger, hold, guardian, now)
         if isinstance(answer, Offer) and is_quick((guardian, answer)):
             return answer
     return None
+
+
+def _wait(ledger: Ledger, slot: Hold, guardian: Pod, now: datetime) -> None:
+    """Look again when something changes on the node, or soon."""
+    subject = pod_subject(guardian.key)
+    ledger.agenda.wait(subject, on=node_changed(slot.next_to))
+    ledger.agenda.later(subject, now + ledger.policy.first_look)
