@@ -101,14 +101,18 @@ def settle(ledger: Ledger, headroom: Headroom, now: datetime) -> Iterator[Sequen
         _permit(ledger, create.hold, permit_of(create.hold))
         expected[create.slot] = (create.hold, now + EXPECTED_FOR)
         yield from _writes(ledger, (create,))
-    changes = {"refused": refused, "beyond": beyond, "taken": decision.memory.taken}
-    remember_objects(ledger, whole, expected=expected, **changes)
     yield from _writes(ledger, decision.update)
+    objects = replace(
+        decision.memory,
+        expected=expected,
+        refused=refused,
+        beyond=beyond,
+        updated=sum(is_current(headroom, hold) for hold in there.values()),
+    )
     if not (gone or decision.make or decision.update):
-        remember_headroom(ledger, whole, objects=begun_anew(ledger.slots.memory[whole].objects))
-    standing = members(ledger, headroom).values()
-    remember_objects(ledger, whole, updated=sum(is_current(headroom, hold) for hold in standing))
-    for hold in standing:
+        objects = begun_anew(objects)
+    remember_headroom(ledger, whole, objects=objects)
+    for hold in there.values():
         if (dressed := member_hold(ledger, hold)) != hold:
             ledger.see_hold(dressed)
 
