@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from headroom.core.demand.foresight import slot_names
 from headroom.core.demand.utilization import (
     Load,
     Use,
     bounded,
-    given_back,
     load_on,
     may_wait,
     placeholders,
@@ -152,10 +152,12 @@ def test_bounds_are_told_in_the_order_in_which_they_bite() -> None:
 
 def test_those_without_a_node_are_given_back_first_and_the_lowest_stay() -> None:
     bound = {"0": True, "1": False, "2": True, "9": False, "10": True}
-    assert given_back(bound, 5) == ()
-    assert given_back(bound, 4) == ("9",)
-    assert given_back(bound, 2) == ("9", "1", "10")
-    assert given_back(bound, 0) == ("9", "1", "10", "2", "0")
+    assert list(slot_names(bound, 7)) == ["0", "1", "2", "9", "10", "3", "4"]
+    assert list(slot_names(bound, 5)) == ["0", "1", "2", "9", "10"]
+    assert list(slot_names(bound, 4)) == ["0", "1", "2", "10"]
+    assert list(slot_names(bound, 2)) == ["0", "2"]
+    assert list(slot_names(bound, 1)) == ["0"]
+    assert list(slot_names(bound, 0)) == []
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,9 @@ def foreseen(permille: int, one: Resources, limits: Limits, view: LoadView, now:
         scale_rate.next_judgement(stall, waiting_since, now),
     )
     memory = ForesightMemory(trail, certain, stall, placed)
-    return Sized(tuple(_names(bound, count)), coming + by_rule, tuple(notes), look_again, memory)
+    return Sized(
+        tuple(slot_names(bound, count)), coming + by_rule, tuple(notes), look_again, memory
+    )
 
 
 def _pieces(amount: Resources, one: Resources) -> int:
@@ -123,10 +125,13 @@ def _stalled(stall: scale_rate.Stall, fewer: int) -> Note:
     return Note("Stalled", words)
 
 
-def _names(bound: Mapping[str, bool], most: int) -> Iterator[str]:
-    """So many slots: those that stand, except what is given back, then the lowest free names."""
-    gone = frozenset(utilization.given_back(bound, most))
-    kept = [name for name in sorted(bound, key=lambda each: (len(each), each)) if name not in gone]
-    yield from kept
+def slot_names(bound: Mapping[str, bool], most: int) -> Iterator[str]:
+    """So many slots: those that stand, and then the lowest free names.
+
+    Of those that stand the ones without a node are given back first, and among equals the highest.
+    """
+    lowest_first = sorted(bound, key=lambda name: (len(name), name))
+    kept = frozenset(sorted(lowest_first, key=lambda name: not bound[name])[:most])
+    yield from (name for name in lowest_first if name in kept)
     free = (name for name in map(str, numbers()) if name not in bound)
     yield from islice(free, max(0, most - len(kept)))

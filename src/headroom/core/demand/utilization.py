@@ -84,7 +84,7 @@ def _pieces_ahead(waiting: Mapping[Resources, int], nodes: Collection[Node], one
 
 
 def _at_most(used: Resources, there: Resources) -> Resources:
-    """What pods use of a node: at most what it has, even if a rejected pod requests more."""
+    """What pods use of a node: no more than it has, whatever one that is turned away asks for."""
     return Resources({name: min(amount, there[name]) for name, amount in used.items()})
 
 
@@ -138,17 +138,6 @@ def may_wait(load: Load, waiting: int, limit: int, fits: bool) -> bool:
     return waiting < to_come or (fits and waiting < to_come + load.vacant)
 
 
-def given_back(bound: Mapping[str, bool], count: int) -> tuple[str, ...]:
-    """The placeholders to delete so that `count` remain: those without a node first.
-
-    `bound` says for each, by name, whether it is on a node. Among equals the highest name goes, so
-    that the lowest stay.
-    """
-    highest_first = sorted(bound, key=lambda name: (len(name), name), reverse=True)
-    ordered = sorted(highest_first, key=lambda name: bound[name])
-    return tuple(ordered[: max(0, len(ordered) - count)])
-
-
 def _under_node_limit(load: Load, bound: int, limit: int | None) -> int | None:
     if limit is None:
         return None
@@ -163,7 +152,7 @@ def _left(node: Node, use: Use) -> Resources:
 
 
 def _pieces(asked: Resources, one: Resources) -> int:
-    """How many placeholders are as large as this amount."""
+    """As how many placeholders so much counts."""
     counts = (-(-asked[name] // amount) for name, amount in one.items() if amount > 0)
     return max(counts, default=0)
 
