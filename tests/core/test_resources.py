@@ -25,6 +25,11 @@ def test_adding_and_taking_away_go_name_by_name() -> None:
     assert total - resources("500m", "1Gi") == resources(1, pods=1)
 
 
+def test_so_many_of_a_kind_ask_for_as_many_times_as_much() -> None:
+    assert resources(2, "1Gi", pods=1) * 3 == resources(6, "3Gi", pods=3)
+    assert resources(2) * 0 == EMPTY
+
+
 def test_a_difference_may_be_negative_but_a_rest_may_not() -> None:
     assert (resources(1) - resources(2))["cpu"] == -1000
     assert resources(1).minus(resources(2, "1Gi")) == EMPTY

@@ -82,6 +82,9 @@ class Resources(Mapping[str, int]):
             total[name] = total.get(name, 0) - value
         return Resources(total)
 
+    def __mul__(self, count: int) -> Resources:
+        return Resources({name: value * count for name, value in self._amounts.items()})
+
     def minus(self, other: Resources) -> Resources:
         """Take `other` away, stopping at zero for each name."""
         left, taken = self._amounts.items(), other._amounts

@@ -123,7 +123,7 @@ def in_turn(
         left = [less(quota, given.get(quota.name, EMPTY)) for quota in charging]
         answer = allowance(wanted, requests, left, ours)
         answers.append(answer)
-        taken = _times(_charged(requests), answer.count)
+        taken = _charged(requests) * answer.count
         for quota in charging:
             given[quota.name] = given.get(quota.name, EMPTY) + taken
     return tuple(answers)
@@ -152,10 +152,6 @@ def _rooms(quota: ResourceQuota, requests: Resources, ours: Resources) -> Iterat
 def _charged(requests: Resources) -> Resources:
     """What admission charges for one pod: its requests, and itself."""
     return Resources({**requests, PODS: 1})
-
-
-def _times(requests: Resources, count: int) -> Resources:
-    return Resources({name: amount * count for name, amount in requests.items()})
 
 
 def _resource(name: str) -> str | None:

@@ -68,17 +68,11 @@ def _forthcoming(ledger: Ledger, size: Size, workload: Workload | None) -> Resou
 
     Where the size looks ahead it is of all workloads; a ReplicaSet is mostly a Deployment's.
     """
-    asked = EMPTY if workload is None else _coming(workload)
+    coming = [] if workload is None else [workload]
     if size.looks_ahead:
-        for each in ledger.slots.workloads.values():
-            if each.missing and each.ref.kind != "ReplicaSet":
-                asked += _coming(each)
-    return asked
-
-
-def _coming(workload: Workload) -> Resources:
-    requests = workload.template.pod.requests
-    return Resources({name: amount * workload.missing for name, amount in requests.items()})
+        others = ledger.slots.workloads.values()
+        coming += [each for each in others if each.missing and each.ref.kind != "ReplicaSet"]
+    return sum((each.template.pod.requests * each.missing for each in coming), EMPTY)
 
 
 def heard(
