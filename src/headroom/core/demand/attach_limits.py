@@ -7,6 +7,7 @@ counts as one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from headroom.core.demand.volumes import Storage, mounts
@@ -34,12 +35,8 @@ def are_too_many(
     if known is None or not limited:
         return False
     there = frozenset(each for pod in others if pod.claims for each in attachments(pod, storage))
-    new = wanted - there
+    attached = Counter(driver for driver, _ in there)
+    new = Counter(driver for driver, _ in wanted - there)
     return any(
-        _of(driver, new) and len(_of(driver, there)) + len(_of(driver, new)) > known.limits[driver]
-        for driver in sorted(limited)
+        new[driver] and attached[driver] + new[driver] > known.limits[driver] for driver in limited
     )
-
-
-def _of(driver: str, found: frozenset[Attachment]) -> list[Attachment]:
-    return [each for each in found if each[0] == driver]
