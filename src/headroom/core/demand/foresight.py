@@ -23,7 +23,6 @@ from headroom.core.objects import Pod
 from headroom.core.plan import earliest
 from headroom.core.quotas.refusals import QUOTA_EXCEEDED
 from headroom.core.resources import EMPTY, Resources
-from headroom.core.sizes.kind import WHOLE
 
 PACE = scale_rate.ScalePolicy()
 # A workload's status is behind its pods for a moment; what is still missing then is believed, and
@@ -38,7 +37,7 @@ CALM = scale_rate.Stall()
 
 @dataclass(frozen=True, slots=True)
 class ForesightMemory:
-    """What one decision leaves for the next; `placed` are the guardians that were on a node."""
+    """What one look leaves for the next; `placed` are the guardians that were seen on a node."""
 
     trail: scale_rate.Trail = START
     certain: scale_rate.Trail = START
@@ -82,7 +81,7 @@ def foreseen(permille: int, one: Resources, limits: Limits, view: LoadView, now:
     waiting_since = min((each for each in created if each is not None), default=None)
     # After a restart what stands is where the number is.
     memory = view.memory or ForesightMemory(scale_rate.Trail(len(bound)), placed=placed)
-    coming = _pieces(view.forthcoming, one)
+    coming = utilization.pieces(view.forthcoming, one)
     certain = scale_rate.paced(memory.certain, min(coming, view.most), CERTAIN, now)
     by_rule = utilization.placeholders(view.load.used, one, permille)
     trail = scale_rate.paced(memory.trail, min(by_rule, view.most), PACE, now)
@@ -106,11 +105,6 @@ def foreseen(permille: int, one: Resources, limits: Limits, view: LoadView, now:
     return Sized(
         tuple(slot_names(bound, count)), coming + by_rule, tuple(notes), look_again, memory
     )
-
-
-def _pieces(amount: Resources, one: Resources) -> int:
-    """How many slots of this shape are needed for this amount."""
-    return utilization.placeholders(amount, one, WHOLE // 2)
 
 
 def _held(bound: str, most: int, wanted: int, quota: Tight | None) -> Note:

@@ -66,7 +66,7 @@ def load_on(nodes: Collection[Node], use: Use, shape: Pod) -> Load:
     one = shape.requests
     roomiest = max((_fits(node.allocatable, one) for node in counted), default=1)
     free = sum(_fits(_left(node, use), one) for node in counted)
-    vacant = max(0, free - _pieces(use.by_node.get("", EMPTY), one))
+    vacant = max(0, free - pieces(use.by_node.get("", EMPTY), one))
     ahead = max(0, _pieces_ahead(use.waiting, counted, one) - free)
     return Load(used, len(nodes), use.pods, max(1, roomiest), vacant, ahead)
 
@@ -77,7 +77,7 @@ def _pieces_ahead(waiting: Mapping[Resources, int], nodes: Collection[Node], one
     A node to come is taken to be as large as one that is there.
     """
     return sum(
-        count * _pieces(asked, one)
+        count * pieces(asked, one)
         for asked, count in waiting.items()
         if any(asked.fits_in(node.allocatable) for node in nodes)
     )
@@ -151,7 +151,7 @@ def _left(node: Node, use: Use) -> Resources:
     return Resources({name: room - taken[name] for name, room in node.allocatable.items()})
 
 
-def _pieces(asked: Resources, one: Resources) -> int:
+def pieces(asked: Resources, one: Resources) -> int:
     """As how many placeholders so much counts."""
     counts = (-(-asked[name] // amount) for name, amount in one.items() if amount > 0)
     return max(counts, default=0)
