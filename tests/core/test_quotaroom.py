@@ -8,6 +8,7 @@ from headroom.core.demand.resource_quotas import (
     QuotaAllowance,
     ResourceQuota,
     ScopeRule,
+    Want,
     allowance,
     charges,
     in_turn,
@@ -24,8 +25,7 @@ TEAM = ResourceQuota("team", {"cpu": 5_000})
 def shares(
     quota: ResourceQuota, *wanted: int, ours: Resources | None = None
 ) -> list[QuotaAllowance]:
-    wants = [(count, CORE) for count in wanted]
-    return [*in_turn(wants, [[quota]] * len(wanted), ours or Resources())]
+    return [*in_turn([Want(count, CORE, [quota]) for count in wanted], ours or Resources())]
 
 
 def test_what_one_gets_the_next_lacks() -> None:

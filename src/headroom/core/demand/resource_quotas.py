@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from headroom.core.amounts import format_amount
 from headroom.core.objects import Key, Pod, PodTerm
@@ -108,18 +109,19 @@ def allowance(
     return QuotaAllowance(count, tuple(limiting))
 
 
-def in_turn(
-    wants: Sequence[tuple[int, Resources]],
-    quotas: Sequence[Sequence[ResourceQuota]],
-    ours: Resources = EMPTY,
-) -> tuple[QuotaAllowance, ...]:
-    """Divide quotas between several users in order: what one gets is not left for the next.
+class Want(NamedTuple):
+    """So many pods of these requests, and the quotas that charge them."""
 
-    `quotas` has, for each of `wants` (how many, of which requests), the quotas that charge it.
-    """
+    wanted: int
+    requests: Resources
+    quotas: Sequence[ResourceQuota]
+
+
+def in_turn(wants: Iterable[Want], ours: Resources = EMPTY) -> tuple[QuotaAllowance, ...]:
+    """Let several take from the same quotas one after the other: what one gets, the next lacks."""
     given: dict[str, Resources] = {}
     answers = []
-    for (wanted, requests), charging in zip(wants, quotas, strict=True):
+    for wanted, requests, charging in wants:
         left = [less(quota, given.get(quota.name, EMPTY)) for quota in charging]
         answer = allowance(wanted, requests, left, ours)
         answers.append(answer)
@@ -130,7 +132,7 @@ def in_turn(
 
 
 def less(quota: ResourceQuota, given: Resources) -> ResourceQuota:
-    """The quota with this amount subtracted."""
+    """The quota with so much less to give."""
     hard = {
         name: most - given[resource] if (resource := _resource(name)) else most
         for name, most in quota.hard.items()

@@ -91,17 +91,15 @@ def allowance(ledger: Ledger, headroom: Headroom) -> resource_quotas.QuotaAllowa
     namespace = headroom.parent.namespace
     if namespace not in ledger.slots.quotas or not headroom.size.shares_quotas:
         return None
-    wants, charging, names = [], [], []
+    wants = {}
     for each in sorted(_sharing(ledger, namespace), key=age):
         wanted, template = _wanted(ledger, each)
         if template is not None:
-            wants.append((wanted, template.pod.requests))
-            charging.append(_charging(ledger, namespace, template, PREEMPTIBLE_CLASS))
-            names.append(each.parent.whole)
-    if headroom.parent.whole not in names:
-        return None
-    answers = resource_quotas.in_turn(wants, charging, _ours(ledger, namespace))
-    return answers[names.index(headroom.parent.whole)]
+            charging = _charging(ledger, namespace, template, PREEMPTIBLE_CLASS)
+            want = resource_quotas.Want(wanted, template.pod.requests, charging)
+            wants[each.parent.whole] = want
+    answers = resource_quotas.in_turn(wants.values(), _ours(ledger, namespace))
+    return dict(zip(wants, answers, strict=True)).get(headroom.parent.whole)
 
 
 def _charging(
