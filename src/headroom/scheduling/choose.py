@@ -194,7 +194,7 @@ def _search(passed: Bools, order: Ints, begin: int, most: int) -> Ints:
     while at < size and found < most:
         place = (begin + at) % size
         length = min(most + most // 8, size - at, size - place)
-        piece = np.flatnonzero(passed[order[place : place + length]]) + place
+        piece = passed[order[place : place + length]].nonzero()[0] + place
         pieces.append(piece)
         found += piece.shape[0]
         at += length

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 from headroom.sim.api.store import ObjectChange, Store
-from headroom.sim.loop import DIGITS, VirtualLoop
+from headroom.sim.loop import VirtualLoop, to_micros
 
 
 class Jitter:
@@ -31,7 +31,7 @@ class Jitter:
 class Feed:
     """One ordered stream of the changes of some kinds.
 
-    A change is not delivered if `concerns` says that it does not matter to the listener.
+    Changes that `concerns` says mean nothing to who listens are not delivered.
     """
 
     def __init__(
@@ -80,12 +80,12 @@ class Feed:
 
     def _push(self, change: ObjectChange) -> None:
         delay = self._delay  # As if called: fifteen times a pod.
-        due = round(self._loop.now + (delay.low + delay.width * delay.draw()), DIGITS)
+        due = self._loop.now + (delay.low + delay.width * delay.draw())
         if due > self._last:
             self._last = due
         if self._concerns is not None and not self._concerns(change):
-            return  # It still uses its delay: the delays of the others stay the same.
-        self._waiting.append((self._last, change))
+            return  # It takes its time on the wire all the same: the others keep theirs.
+        self._waiting.append((to_micros(self._last), change))
         if self._timer is None and not self._held:
             self._timer = self._loop.set_timer(self._waiting[0][0], self._flush)
 

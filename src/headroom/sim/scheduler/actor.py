@@ -18,7 +18,7 @@ from headroom.scheduling.preempt import Futile, Preemption, explanation, preempt
 from headroom.scheduling.reasons import NODE_AFFINITY_CONFLICT
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.errors import ApiError
-from headroom.sim.loop import DIGITS
+from headroom.sim.loop import to_micros
 from headroom.sim.scheduler.queue import QueuedPod
 from headroom.sim.scheduler.view import View
 from headroom.sim.scheduler.writer import SchedulerWriter
@@ -67,7 +67,7 @@ class Scheduler:
             return None
         self._busy = True
         self.view.freeze()
-        self._end = round(self._loop.now + self._cycle(), DIGITS)
+        self._end = to_micros(self._loop.now + self._cycle())
         return entry
 
     def _decide(self, entry: QueuedPod) -> None:
@@ -221,7 +221,7 @@ class Scheduler:
 
     def _flush_now(self) -> None:
         self._flush = None
-        oldest = round(self._loop.now - self._stage.settings.flush_after, DIGITS)
+        oldest = to_micros(self._loop.now - self._stage.settings.flush_after)
         self.view.wake(lambda entry: entry.failed_at <= oldest and self._has_missed(entry))
         self._arm_flush()
 
