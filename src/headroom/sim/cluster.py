@@ -81,10 +81,12 @@ class SimCluster:
         for resource in speech.resources:
             stream.follow(resource.kind)
         stream.waiting.append(Synced())
+        waiting, loop = stream.waiting, self._stage.loop
         while True:
-            while stream.waiting:
-                yield stream.waiting.popleft()
-            await stream.arrival()
+            while waiting:
+                yield waiting.popleft()
+            stream.arrival = loop.create_future()  # One reader waits: no more is needed.
+            await stream.arrival
 
     def _preempting(self, speech: KindCodecs) -> list[str]:
         """The PriorityClasses of dialects that preempt; `kube.prerequisites` checks the same."""
@@ -162,7 +164,7 @@ class _Stream:
 
     def __init__(self, stage: ActorContext, name: str, feeds: list[Feed]) -> None:
         self.waiting: deque[Event] = deque()
-        self._arrival: asyncio.Future[None] | None = None
+        self.arrival: asyncio.Future[None] | None = None  # done once an event is pending
         self._stage = stage
         self._name = name
         self._feeds = feeds
@@ -185,13 +187,8 @@ class _Stream:
         if change.ref.kind == "Pod":
             self.shown = int(change.obj["metadata"]["resourceVersion"])
         self._tell(change)
-        if self._arrival is not None and not self._arrival.done():
-            self._arrival.set_result(None)
-
-    async def arrival(self) -> None:
-        """Wait for the next event; one reader waits, so no more than a future is needed."""
-        self._arrival = self._stage.loop.create_future()
-        await self._arrival
+        if self.arrival is not None and not self.arrival.done():
+            self.arrival.set_result(None)
 
     def _tell(self, change: ObjectChange) -> None:
         thing = change.thing

@@ -274,18 +274,18 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         while True:
             if self._cancelled:
                 self._drop_cancelled()
-            alone = None if soon or self._halting or self.on_jump else self._take_alone()
-            if alone is None:
+            if soon or self._halting or self.on_jump or not self._jump_alone():
                 self._make_ready()
-            for _ in range(len(soon) if alone is None else 1):
-                handle = soon.popleft() if alone is None else alone
+            for _ in range(len(soon)):
+                handle = soon.popleft()
                 if handle._cancelled:
                     continue
+                context = handle._context
                 try:
-                    if handle._context is None:
+                    if context is None:
                         handle._callback(*handle._args)
                     else:
-                        handle._context.run(handle._callback, *handle._args)
+                        context.run(handle._callback, *handle._args)
                 except (SystemExit, KeyboardInterrupt):
                     raise
                 except BaseException as error:
@@ -296,21 +296,19 @@ class VirtualLoop(asyncio.SelectorEventLoop):
                 self._halting = False
                 return
 
-    def _take_alone(self) -> _Timer | None:
-        """Jump to the next timer and return it; None if it is not simply the next thing to run."""
+    def _jump_alone(self) -> bool:
+        """Jump to the next timer, which becomes ready; True if nothing else is due at its time."""
         timers = self._timers
         if not timers:
-            return None
+            return False
         moment = timers[0][0]
         if not self.now < moment <= self._limit or moment - self.now > FAR:
-            return None
+            return False
         self._turns, self.now = 0, moment
         timer = heappop(timers)[2]
         timer.waiting = False
-        if timers and timers[0][0] == moment:
-            self._soon.append(timer)
-            return None
-        return timer
+        self._soon.append(timer)
+        return not timers or timers[0][0] != moment
 
     def _make_ready(self) -> None:
         """Begin a turn of callbacks: those that are ready, and the timers that are due now."""

@@ -11,6 +11,11 @@ from headroom.sim.api.values import Json, condition_of, new_condition, uid_of, w
 from headroom.sim.kubelet.admission import Rejection
 
 _CONTAINERS = "ContainersReady"
+_SANDBOX = {"type": "PodReadyToStartContainers", "status": "True"}
+_INITIALIZED = {"type": "Initialized", "status": "True"}
+_READY = {"type": "Ready", "status": "True"}
+_CONTAINERS_READY = {"type": _CONTAINERS, "status": "True"}
+_SCHEDULED = {"type": "PodScheduled", "status": "True"}
 
 
 def running(pod: Json, now: str) -> Json:
@@ -28,17 +33,8 @@ def running(pod: Json, now: str) -> Json:
         "podIPs": [{"ip": address}],
         "containerStatuses": [_running(each, now) for each in spec.get("containers") or ()],
     }
-    return _with_all(
-        status,
-        (
-            {"type": "PodReadyToStartContainers", "status": "True"},
-            {"type": "Initialized", "status": "True"},
-            _readiness(pod),
-            {"type": _CONTAINERS, "status": "True"},
-            {"type": "PodScheduled", "status": "True"},
-        ),
-        now,
-    )
+    conditions = (_SANDBOX, _INITIALIZED, _readiness(pod), _CONTAINERS_READY, _SCHEDULED)
+    return _with_all(status, conditions, now)
 
 
 def reported_again(pod: Json, now: str) -> Json:
@@ -54,7 +50,7 @@ def _readiness(pod: Json) -> Json:
         if (condition_of(pod, gate["conditionType"]) or {}).get("status") != "True"
     ]
     if not unmet:
-        return {"type": "Ready", "status": "True"}
+        return _READY
     words = "; ".join(
         f'corresponding condition of pod readiness gate "{gate}" does not exist.' for gate in unmet
     )
@@ -105,11 +101,10 @@ def _with_all(status: Json, conditions: Iterable[Json], now: str) -> Json:
     others = {condition["type"]: condition for condition in status.get("conditions") or ()}
     ours = []
     for condition in conditions:
+        old = others.pop(condition["type"], None)
         since = now
-        if condition["type"] in others:
-            old = others.pop(condition["type"])
-            if old.get("status") == condition["status"]:
-                since = old.get("lastTransitionTime", now)
+        if old is not None and old.get("status") == condition["status"]:
+            since = old.get("lastTransitionTime", now)
         ours.append({**condition, "lastTransitionTime": since})
     return {**status, "conditions": [*ours, *others.values()]}
 
