@@ -138,6 +138,17 @@ def test_a_finished_pod_gives_its_room_back(world: SimWorld) -> None:
     assert (phase(world, first), phase(world, other)) == ("Succeeded", "Running")
 
 
+def test_a_pod_that_ended_before_its_kubelet_heard_of_it_takes_no_room(world: SimWorld) -> None:
+    world.apply(node("a", cpu="1"))
+    world.run_until_idle()
+    world.apply(pod("first", nodeName="a"))
+    world.finish("default", "first")
+    world.run_until_idle()
+    world.apply(pod("second", nodeName="a"))
+    world.run_until_idle()
+    assert (phase(world, "first"), phase(world, "second")) == ("Succeeded", "Running")
+
+
 def test_a_pod_without_a_node_cannot_finish(world: SimWorld) -> None:
     world.apply(pod("p"))
     with pytest.raises(SimulationError, match="on no node"):

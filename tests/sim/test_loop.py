@@ -7,11 +7,12 @@ import gc
 from collections.abc import Iterator
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
+from random import Random
 
 import pytest
 
 from headroom.sim.errors import SimulationError
-from headroom.sim.loop import SimClock, VirtualLoop
+from headroom.sim.loop import DIGITS, SimClock, VirtualLoop, to_micros
 from headroom.sim.world import SimWorld
 
 START = datetime(2027, 1, 4, 7, 0, tzinfo=UTC)
@@ -65,6 +66,14 @@ def test_a_moment_is_one_moment_however_its_floats_were_added(loop: VirtualLoop)
     loop.call_at(0.3, lambda: seen.append(loop.time()))
     loop.run_to(1.0)
     assert seen == [0.3, 0.3]
+
+
+def test_times_are_rounded_as_python_rounds_them() -> None:
+    chance = Random(1)
+    ties = [chance.randrange(10**13) / 1e6 + 5e-7 for _ in range(10_000)]
+    others = [chance.uniform(-1.0, 10.0 ** chance.randrange(9)) for _ in range(10_000)]
+    for seconds in (*ties, *others, 0.0, float("inf")):
+        assert to_micros(seconds) == round(seconds, DIGITS)
 
 
 def test_a_failing_actor_stops_the_run_loudly(loop: VirtualLoop) -> None:

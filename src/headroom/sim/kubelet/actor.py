@@ -65,7 +65,7 @@ class Kubelets:
         self._write = stage.server.write_pod_status
         self._kubelets: dict[str, Kubelet] = {}
         stage.feed("kubelet", "Node", self._on_node)
-        stage.feed("kubelet", "Pod", self._on_pod, _concerns_a_kubelet)
+        stage.feed("kubelet", "Pod", self._on_pod, self._concerns)
 
     def of(self, node: str) -> Kubelet:
         kubelet = self._kubelets.get(node)
@@ -119,6 +119,15 @@ class Kubelets:
         elif _ready_status(change.obj) == "True" != _ready_status(change.old or {}):
             self._report_again(self._kubelets[name])
 
+    def _concerns(self, change: ObjectChange) -> bool:
+        """Whether a pod is on a node; of one that has ended only a kubelet that counts it hears."""
+        pod = changed_pod(change)
+        if not pod.finished:
+            return pod.node != ""
+        kubelet = self._kubelets.get(pod.node)
+        gone = change.verb is Verb.DELETED
+        return not gone and kubelet is not None and pod.uid in kubelet.pods
+
     def _on_pod(self, change: ObjectChange) -> None:
         pod = changed_pod(change)
         kubelet = self._kubelets.get(pod.node)
@@ -144,7 +153,7 @@ class Kubelets:
     def _admit(self, kubelet: Kubelet, pod: Pod) -> None:
         node = self._stage.store.find("Node", "", kubelet.node)
         obj = self._current(pod)
-        if node is None or obj is None:
+        if node is None or obj is None or pod_of(obj).finished:
             return
         refused = rejection(pod, node_of(node), kubelet.pods.values(), kubelet.used)
         if refused is not None:
@@ -170,8 +179,8 @@ class Kubelets:
         obj = self._current(pod)
         if obj is not None and pod_of(obj).phase == "Running":
             phase = last_phase(obj)
-            self._write(obj, finished(obj, phase, self._stage.store.timestamp()), phase=phase)
             kubelet.forget(pod.uid)
+            self._write(obj, finished(obj, phase, self._stage.store.timestamp()), phase=phase)
 
     def _report_again(self, kubelet: Kubelet) -> None:
         """Report pods as ready again that were set to not ready meanwhile."""
@@ -222,12 +231,6 @@ class Kubelets:
         """The stored pod, if it is still the same one."""
         obj = self._stage.store.find("Pod", pod.key.namespace, pod.key.name)
         return obj if obj is not None and obj["metadata"]["uid"] == pod.uid else None
-
-
-def _concerns_a_kubelet(change: ObjectChange) -> bool:
-    """Whether a pod has a node, and the change is not the deletion of a pod that has ended."""
-    pod = changed_pod(change)
-    return pod.node != "" and not (change.verb is Verb.DELETED and pod.finished)
 
 
 def _ready_status(node: Json) -> str:
