@@ -37,7 +37,7 @@ CALM = scale_rate.Stall()
 
 @dataclass(frozen=True, slots=True)
 class ForesightMemory:
-    """What one look leaves for the next; `placed` are the guardians that were seen on a node."""
+    """What one decision leaves for the next; `placed` are the guardians that were on a node."""
 
     trail: scale_rate.Trail = START
     certain: scale_rate.Trail = START

@@ -132,7 +132,7 @@ def in_turn(wants: Iterable[Want], ours: Resources = EMPTY) -> tuple[QuotaAllowa
 
 
 def less(quota: ResourceQuota, given: Resources) -> ResourceQuota:
-    """The quota with so much less to give."""
+    """The quota with this amount subtracted."""
     hard = {
         name: most - given[resource] if (resource := _resource(name)) else most
         for name, most in quota.hard.items()

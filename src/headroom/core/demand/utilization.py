@@ -84,7 +84,7 @@ def _pieces_ahead(waiting: Mapping[Resources, int], nodes: Collection[Node], one
 
 
 def _at_most(used: Resources, there: Resources) -> Resources:
-    """What pods use of a node: no more than it has, whatever one that is turned away asks for."""
+    """What pods use of a node: at most what it has, even if a rejected pod requests more."""
     return Resources({name: min(amount, there[name]) for name, amount in used.items()})
 
 

@@ -37,7 +37,7 @@ NONE_IN_SCOPE = "NoWorkloadInScope"
 
 @dataclass(frozen=True, slots=True)
 class ShapeCandidate:
-    """A workload and what speaks for its growth.
+    """A workload and the evidence for its growth.
 
     `coming` are pods that it is about to make, `waiting` those without a node, `made` when its pods
     were made, without the first ones of a controller; `room` is how many more its autoscaler
@@ -66,7 +66,7 @@ class ChosenWorkload:
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
-    """What a headroom's slots are like, and since when; `had` is how many slots each had, by name.
+    """The chosen shapes of a headroom, and since when; `had` is how many slots each had, by name.
 
     `seen` is how many workloads were in scope.
     """
@@ -101,7 +101,7 @@ def slots_had(told: AutoStatus | None) -> dict[str, int]:
 
 
 def still_there(memory: Shapes, workloads: Mapping[tuple[str, WorkloadRef], Workload]) -> Shapes:
-    """The choice, of those that are still there and of use, as their workloads now are.
+    """The choice without workloads that are gone or useless, with their current state.
 
     If one is gone, it is time to choose again.
     """
@@ -163,7 +163,7 @@ def growth(candidate: ShapeCandidate, now: datetime) -> int:
 def ranked(
     candidates: Iterable[ShapeCandidate], top: int, before: Sequence[str], now: datetime
 ) -> tuple[ChosenWorkload, ...]:
-    """The workloads likeliest to grow; one that was chosen before is not lightly replaced."""
+    """The workloads most likely to grow; a chosen one is replaced only by a clearly better one."""
     grown = ((growth(each, now), each) for each in candidates)
     growing = [(much, each) for much, each in grown if much > 0]
     growing.sort(key=lambda pair: _rank(pair[0], shape_name(pair[1].workload), before))
@@ -213,7 +213,7 @@ def laid_out(
 
 
 def owner_of(headroom: Headroom, workload: Workload) -> OwnerRule:
-    """The rule that means the pods of a workload."""
+    """The owner rule that matches the pods of a workload."""
     elsewhere = workload.namespace if workload.namespace != headroom.parent.namespace else ""
     ref = workload.ref
     if ref.kind == _DEPLOYMENT:  # Its pods belong to ReplicaSets that come and go.
@@ -259,7 +259,7 @@ def told(shapes: Shapes, slots: Sequence[int]) -> AutoStatus:
 
 
 def none_chosen(shapes: Shapes) -> str:
-    """Say that nothing is held, because there is nothing to be like."""
+    """The message that nothing is held, because no workload was chosen."""
     seen = f"none of the {shapes.seen} workloads in scope" if shapes.seen else "no workload"
     return f"spec.slot.auto: {seen} asks for room and is likely to grow"
 

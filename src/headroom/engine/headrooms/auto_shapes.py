@@ -66,7 +66,7 @@ def concerned(ledger: Ledger, workload: Workload) -> list[str]:
 
 
 def note_made(ledger: Ledger, before: Pod | None, pod: Pod) -> None:
-    """A pod is as given; when it was made is remembered as long as a headroom chooses shapes."""
+    """A pod was created or has changed; creation times are kept while a headroom chooses shapes."""
     if before is not None and before.uid == pod.uid:
         return
     if ledger.slots.depending(On.SHAPES):
@@ -74,7 +74,7 @@ def note_made(ledger: Ledger, before: Pod | None, pod: Pod) -> None:
 
 
 def note_all_made(ledger: Ledger) -> None:
-    """A headroom came, changed or went: begin to remember if it is the first, or forget all."""
+    """A headroom was created, changed or deleted: start to record creation times, or drop them."""
     made = ledger.slots.made
     if not ledger.slots.depending(On.SHAPES):
         made.clear()
@@ -102,7 +102,7 @@ def _candidates(ledger: Ledger, headroom: Headroom, auto: Auto) -> list[ShapeCan
 
 
 def times(made: Times, maker: Maker) -> Iterable[datetime]:
-    """When a controller made pods."""
+    """The times at which a controller created pods."""
     namespace, uid = maker
     return made[namespace].get(uid, ()) if namespace in made else ()
 

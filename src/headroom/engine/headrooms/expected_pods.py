@@ -24,7 +24,7 @@ _DEPLOYMENT, _REPLICA_SET = "Deployment", "ReplicaSet"
 
 
 def see_workload(ledger: Ledger, workload: Workload, gone: bool = False) -> tuple[str, ...]:
-    """A workload is as given, or gone; name the headrooms whose learnt size it may change."""
+    """A workload has changed or is gone; return the headrooms whose learnt size may change."""
     key, slots = (workload.namespace, workload.ref), ledger.slots
     if gone:
         slots.workloads.pop(key, None)
@@ -36,7 +36,7 @@ def see_workload(ledger: Ledger, workload: Workload, gone: bool = False) -> tupl
 def see_autoscaler(
     ledger: Ledger, autoscaler: PodAutoscaler, gone: bool = False
 ) -> tuple[str, ...]:
-    """An autoscaler is as given, or gone; name the headrooms whose learnt size it may change."""
+    """An autoscaler has changed or is gone; return the headrooms whose learnt size may change."""
     key, slots = autoscaler.key, ledger.slots
     old = slots.autoscalers.get(key)
     targets = (_target(ledger, each) for each in (old, None if gone else autoscaler) if each)
@@ -90,7 +90,7 @@ def is_part(ledger: Ledger, workload: Workload) -> bool:
 
 
 def _file(ledger: Ledger, workload: Workload) -> tuple[str, ...]:
-    """Give a workload its entries; name whom it concerns if it announces another number now."""
+    """Index a workload; return the concerned headrooms if it announces another number now."""
     key, slots = (workload.namespace, workload.ref), ledger.slots
     there, entries = slots.workloads.get(key), []
     if there is not None:

@@ -31,7 +31,7 @@ class Jitter:
 class Feed:
     """One ordered stream of the changes of some kinds.
 
-    Changes that `concerns` says mean nothing to who listens are not delivered.
+    A change is not delivered if `concerns` says that it does not matter to the listener.
     """
 
     def __init__(
