@@ -31,7 +31,7 @@ PHASES = ("Pending", "Waiting", "Available", "Succeeded", "Failed")
 
 
 @dataclass(slots=True, eq=False)
-class Tally(Collector):
+class LoopCounter(Collector):
     """A counter of the event loop's thread: `counts[labels] += 1`.
 
     Each line of a watch and each write is counted. A `Counter` has a lock and takes four calls.
@@ -123,7 +123,7 @@ class Metrics:
         )
 
     def _about_the_operator(self) -> None:
-        self.actions = Tally(
+        self.actions = LoopCounter(
             "headroom_actions",
             "Writes to the cluster, by kind and outcome.",
             ("kind", "outcome"),
@@ -135,7 +135,7 @@ class Metrics:
             buckets=PLAN_BUCKETS,
             registry=self.registry,
         )
-        self.watch_events = Tally(
+        self.watch_events = LoopCounter(
             "headroom_watch_events",
             "Changes observed in the cluster, by kind of object.",
             ("kind",),
