@@ -53,6 +53,7 @@ def test_a_line_is_read_as_people_write_it() -> None:
         ("cpu=-1", "must be greater"),
         ("locked=maybe", "neither yes nor no"),
         ("what is this=1", "nor the name of a resource"),
+        (",".join(f"example.com/r{each}=1" for each in range(500)), "8192 are the most"),
     ],
 )
 def test_a_line_that_makes_no_sense_is_told(text: str, problem: str) -> None:

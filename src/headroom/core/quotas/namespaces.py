@@ -23,6 +23,7 @@ PREEMPT = "preempt"
 FLAG = "--namespace-limits"
 _YES = {"yes": True, "true": True, "no": False, "false": False}
 _LARGEST = 2**31 - 1  # what a priority may be at most
+LONGEST = 8_192  # characters of a line: it is remembered, and an annotation may have 256 KiB
 
 
 class LimitsError(ValueError):
@@ -56,6 +57,8 @@ class Usage:
 @lru_cache(maxsize=1024)
 def parse_limits(text: str, source: str = FLAG) -> NamespaceLimits:
     """Read a line of limits; LimitsError says what of it is wrong."""
+    if len(text) > LONGEST:
+        raise LimitsError(f"it has {len(text)} characters; {LONGEST} are the most")
     limits = NamespaceLimits(source=source)
     seen: dict[str, None] = {}
     for part in filter(None, (each.strip() for each in text.split(","))):
