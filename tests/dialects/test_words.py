@@ -69,8 +69,8 @@ def test_a_dialect_does_not_read_the_words_of_another(name: str) -> None:
         assert not set(alone) & set(told), (name, other)
 
 
-def _read(speech: KindCodecs) -> dict[str, object]:
-    read = speech.thing_from(PODS, worded(pod("p", priority=-1000)))
+def _read(codecs: KindCodecs) -> dict[str, object]:
+    read = codecs.thing_from(PODS, worded(pod("p", priority=-1000)))
     assert isinstance(read, Pod)
     return {
         "wish": read.wish.shuns or read.wish.needs_hold,
@@ -114,10 +114,10 @@ def test_only_the_object_of_the_flags_stands_for_them() -> None:
 
 def test_a_pod_of_ordinary_priority_is_no_placeholder_whatever_its_label_says() -> None:
     labels = {"karpenter.azure.com/proactive-scaleup": "placeholder"}
-    speech = chosen(["proactive"])
+    codecs = chosen(["proactive"])
     for priority, expected in ((0, False), (-1000, True)):
         made = pod("p", priority=priority)
         made["metadata"]["labels"] = labels
-        read = speech.thing_from(PODS, made)
+        read = codecs.thing_from(PODS, made)
         assert isinstance(read, Pod)
         assert read.placeholder is expected

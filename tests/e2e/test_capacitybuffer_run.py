@@ -31,9 +31,9 @@ def buffer(name: str, version: str = "v1beta1", **spec: Any) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def plane(control_plane: ControlPlane) -> ControlPlane:
     """The shared control plane, installed with the dialect, and the shape of a chunk."""
-    speech = chosen(["capacitybuffer"])
+    codecs = chosen(["capacitybuffer"])
     install(
-        control_plane, install_objects(Installation("example.com/x:1", replicas=0, speech=speech))
+        control_plane, install_objects(Installation("example.com/x:1", replicas=0, codecs=codecs))
     )
     control_plane.api.ensure("/api/v1/namespaces", {"metadata": {"name": SHOP}})
     template = {"metadata": {"name": "chunk"}, "template": {"spec": {"containers": [CONTAINER]}}}

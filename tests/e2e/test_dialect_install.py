@@ -42,7 +42,7 @@ Gates = Callable[..., list[str]]
 @pytest.fixture(scope="module")
 def plane(control_plane: ControlPlane) -> Iterator[ControlPlane]:
     """The shared control plane with every dialect installed, but no operator."""
-    everything = Installation("example.com/headroom:1", replicas=0, speech=ALL)
+    everything = Installation("example.com/headroom:1", replicas=0, codecs=ALL)
     install(control_plane, install_objects(everything))
     yield control_plane
     control_plane.kubectl("delete", "deployment,pdb", "headroom-operator", "-n", HOME)
@@ -138,7 +138,7 @@ def run(work: Callable[[Client], Awaitable[None]], kubeconfig: Path) -> None:
 
 def test_the_operators_own_rights_suffice_to_follow_every_dialect(plane: ControlPlane) -> None:
     async def follow(client: Client) -> None:
-        stream = KubeCluster(client, speech=ALL).watch()
+        stream = KubeCluster(client, codecs=ALL).watch()
         try:
             while not isinstance(await anext(stream), Synced):
                 pass

@@ -35,7 +35,7 @@ ORDER = {
 @pytest.fixture(scope="module")
 def plane(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The shared control plane, korder installed, and an operator at work with its own rights."""
-    installation = Installation("example.com/headroom:1", replicas=0, speech=chosen(["korder"]))
+    installation = Installation("example.com/headroom:1", replicas=0, codecs=chosen(["korder"]))
     install(control_plane, install_objects(installation))
     control_plane.api.ensure("/api/v1/namespaces", {"metadata": {"name": SHOP}})
     log = Path(tmp_path_factory.mktemp("operator")) / "log"

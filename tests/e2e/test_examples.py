@@ -57,8 +57,8 @@ def test_an_example_comes_out_the_same_on_a_real_cluster(
     plane: ControlPlane, name: str, tmp_path: Path
 ) -> None:
     flags = examples.flags_of(name)
-    speech = chosen([word for word in flags if word in NAMES])
-    scenario = load_scenario(examples.files_of(name), speech)
+    codecs = chosen([word for word in flags if word in NAMES])
+    scenario = load_scenario(examples.files_of(name), codecs)
     nodes = _nodes(plane, scenario)
     command = [sys.executable, "-m", "headroom", "run", *flags]
     log = tmp_path / "operator.log"
@@ -78,7 +78,7 @@ def test_an_example_comes_out_the_same_on_a_real_cluster(
             _apply(plane, *scenario.objects)
             for step in scenario.steps:
                 if step.at <= SOON:
-                    _do(plane, step, speech)
+                    _do(plane, step, codecs)
         finally:
             operator.terminate()
             operator.wait(30)
@@ -111,7 +111,7 @@ def _opened(item: dict[str, Any]) -> dict[str, Any]:
     return {**item, "spec": {**item["spec"], "schedule": windows}}
 
 
-def _do(plane: ControlPlane, step: model.Step, speech: KindCodecs) -> None:
+def _do(plane: ControlPlane, step: model.Step, codecs: KindCodecs) -> None:
     match step.act:
         case model.Apply(objects):
             _apply(plane, *objects)
@@ -120,14 +120,14 @@ def _do(plane: ControlPlane, step: model.Step, speech: KindCodecs) -> None:
             where = ("-n", target.namespace) if target.namespace else ()
             plane.kubectl("patch", target.kind, target.name, *where, "--type=merge", "-p", change)
         case model.Expect() as expect:
-            until(f"{step.line}: {expect}", lambda: not unmet(expect, _all(plane, expect, speech)))
+            until(f"{step.line}: {expect}", lambda: not unmet(expect, _all(plane, expect, codecs)))
         case other:
             raise AssertionError(f"examples have no such step on a real cluster: {other}")
 
 
-def _all(plane: ControlPlane, expect: model.Expect, speech: KindCodecs) -> list[dict[str, Any]]:
+def _all(plane: ControlPlane, expect: model.Expect, codecs: KindCodecs) -> list[dict[str, Any]]:
     """The objects of a kind, those apart that are about to go."""
-    plural = next((kind.plural for kind in speech.foreign if kind.kind == expect.kind), expect.kind)
+    plural = next((kind.plural for kind in codecs.foreign if kind.kind == expect.kind), expect.kind)
     items = json.loads(plane.kubectl("get", plural, "-A", "-o", "json"))["items"]
     return [item for item in items if "deletionTimestamp" not in item["metadata"]]
 

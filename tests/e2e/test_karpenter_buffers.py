@@ -44,8 +44,8 @@ def machines_for(folder: Path, by_karpenter: bool) -> Counter[str]:
         fleet = Fleet(consolidate_after_s=LONG_S)
         karpenter = Karpenter.start(plane, fleet, buffers=by_karpenter)
         if not by_karpenter:
-            speech = chosen(["capacitybuffer"])
-            objects = install_objects(Installation("example.com/x:1", replicas=0, speech=speech))
+            codecs = chosen(["capacitybuffer"])
+            objects = install_objects(Installation("example.com/x:1", replicas=0, codecs=codecs))
             install(plane, objects)
             account = plane.service_account_kubeconfig("headroom-system", "headroom-operator")
             flags = ("--dialect", "capacitybuffer")

@@ -30,8 +30,8 @@ FLAGS = ("--dialect", "schedulinggate", "--pause-image", IMAGE, "--mountpoint-na
 def plane(binaries: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     folder = tmp_path_factory.mktemp("other-names")
     with ControlPlane.start(folder / "plane", hollow_nodes=2) as plane:
-        speech = chosen(["schedulinggate"], NAMES, IMAGE)
-        install(plane, install_objects(Installation("example.com/x:1", replicas=0, speech=speech)))
+        codecs = chosen(["schedulinggate"], NAMES, IMAGE)
+        install(plane, install_objects(Installation("example.com/x:1", replicas=0, codecs=codecs)))
         account = plane.service_account_kubeconfig("headroom-system", "headroom-operator")
         with OperatorProcess(account, folder / "operator.log", *FLAGS):
             yield plane

@@ -25,7 +25,7 @@ FLAGS = ("--enable-proactive-scaleup", "--proactive-scaleup-threshold=0.5")
 @pytest.fixture(scope="module")
 def plane(control_plane: ControlPlane) -> Iterator[ControlPlane]:
     """The shared control plane, installed with the dialect, and a pod that uses one CPU."""
-    installation = Installation("example.com/headroom:1", replicas=0, speech=chosen(["proactive"]))
+    installation = Installation("example.com/headroom:1", replicas=0, codecs=chosen(["proactive"]))
     install(control_plane, install_objects(installation))
     container = {"name": "m", "image": "x", "resources": {"requests": {"cpu": "1"}}}
     made = {"metadata": {"name": "in-use"}, "spec": {"containers": [container]}}

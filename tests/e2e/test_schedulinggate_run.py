@@ -28,7 +28,7 @@ VOLUMES = "/api/v1/persistentvolumes"
 @pytest.fixture(scope="module")
 def plane(control_plane: ControlPlane) -> Iterator[ControlPlane]:
     """The shared control plane with the dialect installed, and a bound volume."""
-    installation = Installation("example.com/headroom:1", replicas=0, speech=chosen([DIALECT]))
+    installation = Installation("example.com/headroom:1", replicas=0, codecs=chosen([DIALECT]))
     install(control_plane, install_objects(installation))
     control_plane.api.create(VOLUMES, volume("s3-pv", DRIVER))
     control_plane.api.create(CLAIMS, claim("s3-pvc", "s3-pv"))

@@ -25,7 +25,7 @@ from headroom.sim.scenarios.schema import with_scenarios
 from tests.fuzz import routes, worlds
 from tests.fuzz.basics import Json
 from tests.fuzz.mutation import mutated
-from tests.fuzz.routes import CATALOGUE, SPEECH, Route
+from tests.fuzz.routes import CATALOGUE, CODECS, Route
 from tests.fuzz.samples import OBJECTS, POD, SCENARIO
 
 HANG_S = 60
@@ -66,13 +66,13 @@ def scenario(rng: Random, thing: Json, folder: Path) -> str:
     """Play an odd scenario, as far as it can be read."""
     text = routes.as_text(rng, thing)
     try:
-        found = load_scenario([routes.FILE], SPEECH, read=lambda _: text)
+        found = load_scenario([routes.FILE], CODECS, read=lambda _: text)
     except HeadroomError as answer:
         return "" if answer.exit_code == 2 and answer.message.strip() else f"said: {answer}"
     if (found.until or 0.0) > HORIZON_S or sum(pool.count for pool in found.pools) > 50:
         return ""  # Sound, and long or large: no case for a run of many.
     try:
-        run_scenario(found, embedded_operator, speech=SPEECH)
+        run_scenario(found, embedded_operator, codecs=CODECS)
     except HeadroomError as answer:
         if answer.exit_code not in (1, 2):
             raise

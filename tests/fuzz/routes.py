@@ -44,14 +44,14 @@ from headroom.wire.yamls import dump
 from tests.fuzz.basics import Json
 from tests.fuzz.samples import DIALECTS, EVENT, OBJECTS
 
-SPEECH = chosen(DIALECTS)
-CATALOGUE = SPEECH.catalogue()
+CODECS = chosen(DIALECTS)
+CATALOGUE = CODECS.catalogue()
 NOW = datetime(2027, 1, 4, 12, 0, tzinfo=UTC)
-KINDS = (*WATCHED, *WORKLOADS, EVENTS, *filter(SPEECH.reads, SPEECH.resources))
+KINDS = (*WATCHED, *WORKLOADS, EVENTS, *filter(CODECS.reads, CODECS.resources))
 READ = {
     (each.api_version, each.kind): each
-    for each in (*DECODERS, *SPEECH.resources)
-    if SPEECH.reads(each)
+    for each in (*DECODERS, *CODECS.resources)
+    if CODECS.reads(each)
 }
 NOUNS = {
     "Pod": "pod",
@@ -83,7 +83,7 @@ def read(rng: Random, thing: Json, folder: Path) -> Found:
     if resource is None:
         return ""
     try:
-        SPEECH.thing_from(resource, thing)
+        CODECS.thing_from(resource, thing)
     except Unreadable as error:
         return f"contained: {error.problem}"
     except DecodeError:
@@ -91,7 +91,7 @@ def read(rng: Random, thing: Json, folder: Path) -> Found:
     if rng.random() < 0.1:
         text = _spoiled(rng, thing)
         try:
-            SPEECH.decode(resource, text)
+            CODECS.decode(resource, text)
         except Unreadable as error:
             return f"contained: {error.problem}"
         except DecodeError:
@@ -126,7 +126,7 @@ def review(rng: Random, thing: Json, folder: Path) -> Found:
         text = json.dumps({"request": {**request, "object": thing}}).encode()
     except (RecursionError, ValueError):
         return ""
-    judge = claims_judge(lambda namespace: None, SPEECH)
+    judge = claims_judge(lambda namespace: None, CODECS)
     try:
         verdict = judge.answer(text)
     except NoReview:
@@ -138,7 +138,7 @@ def told(rng: Random, thing: Json, folder: Path) -> Found:
     """List it, explain it, describe it and plan it, beside sound objects."""
     kind, name = thing.get("kind"), _name(thing)
     others = [each for each in (*OBJECTS, EVENT) if (each["kind"], _name(each)) != (kind, name)]
-    world = decoded([*others, thing], KINDS, NOW, SPEECH)
+    world = decoded([*others, thing], KINDS, NOW, CODECS)
     for noun in LISTED:
         table_text(table_of(world, noun), Layout.WIDE)
     asked: list[Headroom | Hold] = [*world.holds, *world.headrooms]
@@ -158,7 +158,7 @@ def shown(rng: Random, thing: Json, folder: Path) -> Found:
     others = [each for each in OBJECTS if (each["kind"], _name(each)) != (kind, name)]
     crowd = rng.choice((1, 1, 3))  # A node's sums are those of several pods.
     odd = [{**thing, "metadata": _renamed(thing, number)} for number in range(crowd)]
-    world = decoded([*others, *odd], KINDS, NOW, SPEECH)
+    world = decoded([*others, *odd], KINDS, NOW, CODECS)
     feed = FileFeed(world, "odd")
     whole = feed.whole()
     for each in (EVERYTHING, VisibleScope(False, frozenset({"shop"}), frozenset({"shop"}))):
@@ -221,7 +221,7 @@ def as_text(rng: Random, thing: Json) -> str:
 
 
 def _simulated(text: str) -> None:
-    load_scenario([FILE], SPEECH, read=lambda _: text)
+    load_scenario([FILE], CODECS, read=lambda _: text)
 
 
 def _planned(text: str) -> None:

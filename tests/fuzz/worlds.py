@@ -22,7 +22,7 @@ from headroom.wire.schema.validation import type_of, validate
 from tests.builders import hold, node, pod
 from tests.engine.play import Play
 from tests.fuzz.basics import Json, meta, requests
-from tests.fuzz.routes import CATALOGUE, SPEECH, Found, resource_of
+from tests.fuzz.routes import CATALOGUE, CODECS, Found, resource_of
 from tests.fuzz.samples import DEPLOYMENT, NAMESPACE, POD_TEMPLATE
 from tests.fuzz.wishes import ADAPTIVE, AUTO
 from tests.stories import things
@@ -41,7 +41,7 @@ def decided(rng: Random, thing: Json, folder: Path) -> Found:
     if not isinstance(metadata, dict) or not metadata.get("name"):
         return ""  # No API server has an object without a name.
     try:
-        odd = SPEECH.thing_from(resource, thing)
+        odd = CODECS.thing_from(resource, thing)
     except DecodeError:
         return ""
     play = Play(node("quiet", labels={"pool": "bystander"}), node("a"))
@@ -49,7 +49,7 @@ def decided(rng: Random, thing: Json, folder: Path) -> Found:
 
     def rendered(action: Action) -> Outcome | None:
         try:
-            SPEECH.render(action)
+            CODECS.render(action)
         except Exception as error:  # Whatever it is: it is what we look for.
             broken.append(f"render {type(action).__name__}: {type(error).__name__}: {error}")
         return None
@@ -71,7 +71,7 @@ def _beside(thing: Json) -> list[Thing]:
     named = thing.get("kind"), str(thing.get("metadata", {}).get("name"))
     others = [each for each in (ADAPTIVE, AUTO, DEPLOYMENT) if _named(each) != named]
     return [
-        SPEECH.thing_from(resource, each)
+        CODECS.thing_from(resource, each)
         for each in others
         if (resource := resource_of(each)) is not None
     ]
@@ -83,12 +83,12 @@ def _named(thing: Json) -> tuple[str, str]:
 
 def lived(rng: Random, thing: Json, folder: Path) -> Found:
     """Put it into a cluster with an operator; the bystander's handover must still succeed."""
-    world = SimWorld(seed=rng.randrange(100), speech=SPEECH)
+    world = SimWorld(seed=rng.randrange(100), codecs=CODECS)
     world.may_contain = True
     invariants = Invariants(world.store, world.clock)
 
     def operator(cluster: Cluster, clock: Clock) -> Operator:
-        return Operator(cluster, clock, Engine(Policy(scheduler_names=SPEECH.schedulers)))
+        return Operator(cluster, clock, Engine(Policy(scheduler_names=CODECS.schedulers)))
 
     try:
         for name in ("a", "quiet"):

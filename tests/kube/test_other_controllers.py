@@ -31,10 +31,10 @@ def lease(
     return Reply(body={"kind": "LeaseList", "items": [item]})
 
 
-async def check(api: FakeApi, speech: KindCodecs) -> None:
+async def check(api: FakeApi, codecs: KindCodecs) -> None:
     client = Client(api.access())
     try:
-        await check_rivals(client, speech, NOON)
+        await check_rivals(client, codecs, NOON)
     finally:
         await client.close()
 

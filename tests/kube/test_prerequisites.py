@@ -19,7 +19,7 @@ from tests.kube.fakeapi import FakeApi, Reply, run
 
 def class_of_a_guardian(found: str) -> str:
     """The class that a guardian of the dialect gets where its class is there with this policy."""
-    speech = KindCodecs((SCHEDULING_GATE,))
+    codecs = KindCodecs((SCHEDULING_GATE,))
 
     async def main() -> None:
         async with FakeApi() as api:
@@ -27,7 +27,7 @@ def class_of_a_guardian(found: str) -> str:
             api.script(PRIORITY_CLASSES.path(name=HEADROOM_CLASS), Reply(body=body))
             client = Client(api.access())
             try:
-                await prepare(client, "headroom-system", speech)
+                await prepare(client, "headroom-system", codecs)
             finally:
                 await client.close()
 
@@ -35,7 +35,7 @@ def class_of_a_guardian(found: str) -> str:
     wanted = hold("h", mode="Preemptible")
     template = replace(wanted.template, priority_class=HEADROOM_CLASS)
     wanted = replace(wanted, template=template)
-    made = speech.render(CreateGuardian("h", wanted, template.pod.requests))
+    made = codecs.render(CreateGuardian("h", wanted, template.pod.requests))
     assert isinstance(made.body, dict)
     assert made.body["spec"]["preemptionPolicy"] == "Never"
     return str(made.body["spec"]["priorityClassName"])

@@ -40,8 +40,8 @@ def serve(api: FakeApi, *widgets: Step) -> None:
 
 async def told(api: FakeApi, count: int) -> list[str]:
     client = Client(api.access(), Tuning(attempts=2, first_backoff=0.001))
-    speech = chosen(["capacitybuffer"])
-    cluster = KubeCluster(client, (WatchScope(BUFFERS),), HASTY, lambda _: None, speech=speech)
+    codecs = chosen(["capacitybuffer"])
+    cluster = KubeCluster(client, (WatchScope(BUFFERS),), HASTY, lambda _: None, codecs=codecs)
     return await first_words(cluster, count, _word)
 
 

@@ -25,7 +25,7 @@ from tests.wire.minicel import NoSuchField, evaluate
 
 Json = dict[str, Any]
 NOW = datetime(2027, 1, 4, tzinfo=UTC)
-SPEECH = KindCodecs([KORDER])
+CODECS = KindCodecs([KORDER])
 ASKS = ("korder.dev/ticket-request", "korder.dev/order")
 CLAIMS, _, ASKING, _ = policy_objects(ASKS, "headroom-system")
 NAMES = ("a", "b")
@@ -109,7 +109,7 @@ def stamped(pod: Json) -> datetime | None:
 
 @given(PODS, INDEXES)
 def test_the_policies_and_the_functions_gate_the_same_pods(made: Json, index: Json) -> None:
-    pod, known = SPEECH.thing_from(POD_KIND, made), decode_index(to_text("ClaimIndex", index))
+    pod, known = CODECS.thing_from(POD_KIND, made), decode_index(to_text("ClaimIndex", index))
     at = stamped(made)
     assert isinstance(pod, Pod)
     assert (claim_refusal(pod, known, at) is None) == gates(CLAIMS, made, index)

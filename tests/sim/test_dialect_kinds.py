@@ -28,7 +28,7 @@ BOTH = KindCodecs((TOY,))
 
 @pytest.fixture
 def theatre() -> Iterator[SimWorld]:
-    with SimWorld(seed=1, speech=BOTH) as made:
+    with SimWorld(seed=1, codecs=BOTH) as made:
         yield made
 
 
@@ -82,7 +82,7 @@ def test_a_scenario_may_hold_it_only_while_the_dialect_is_on(tmp_path: Path) -> 
     file.write_text(dump(seat()), encoding="utf-8")
     with pytest.raises(ScenarioError, match="is not known here, and is not simulated"):
         load_scenario([file], strict=True)
-    result = run_scenario(load_scenario([file], BOTH), None, speech=BOTH)
+    result = run_scenario(load_scenario([file], BOTH), None, codecs=BOTH)
     assert result.failures == ()
     assert [entry["what"] for entry in result.journal][:1] == ["seat_created"]
 

@@ -9,7 +9,7 @@ from headroom.engine.engine import Engine
 from headroom.ports import Clock, Cluster
 from headroom.runtime.operator import Operator
 from headroom.sim.world import SimWorld
-from tests.fuzz.routes import SPEECH
+from tests.fuzz.routes import CODECS
 from tests.simulation.footprint import footprint, grown
 from tests.simulation.tenants import Tenant
 
@@ -23,11 +23,11 @@ def test_of_tenants_that_are_gone_no_part_of_the_operator_keeps_anything() -> No
 
     def operator(cluster: Cluster, clock: Clock) -> Operator:
         operators.append(
-            Operator(cluster, clock, Engine(Policy(scheduler_names=SPEECH.schedulers)))
+            Operator(cluster, clock, Engine(Policy(scheduler_names=CODECS.schedulers)))
         )
         return operators[-1]
 
-    with SimWorld(seed=1, speech=SPEECH) as world:
+    with SimWorld(seed=1, codecs=CODECS) as world:
         world.start_operator(operator)
         world.run_for(60)
         before = footprint(operators[0])

@@ -16,7 +16,7 @@ from tests.stories.real import RealWorld
 from tests.stories.repeating import Worlds
 from tests.stories.world import World
 
-EVERYTHING = Installation("example.com/headroom:1", replicas=0, speech=chosen(NAMES))
+EVERYTHING = Installation("example.com/headroom:1", replicas=0, codecs=chosen(NAMES))
 
 
 @pytest.fixture(scope="package")

@@ -28,8 +28,8 @@ TOO_MANY_REQUESTS = 429
 class EmbeddedWorld(World):
     """A story told in memory."""
 
-    def __init__(self, seed: int = 0, start: datetime = START, speech: KindCodecs = NATIVE) -> None:
-        self.sim = SimWorld(start, seed, speech=speech.following((SLOT_SETS,)))
+    def __init__(self, seed: int = 0, start: datetime = START, codecs: KindCodecs = NATIVE) -> None:
+        self.sim = SimWorld(start, seed, codecs=codecs.following((SLOT_SETS,)))
         self._cutting: CutCluster | None = None
 
     def add_node(self, name: str, cpu: int = 4, memory: str = "16Gi", **more: Any) -> None:

@@ -61,10 +61,10 @@ class ThreadedOperator:
         self,
         kubeconfig: Path,
         settings: dict[str, Any],
-        speech: KindCodecs = NATIVE,
+        codecs: KindCodecs = NATIVE,
         wall: Callable[[], datetime] | None = None,
     ) -> None:
-        self._speech = speech
+        self._codecs = codecs
         self._wall = wall
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
@@ -108,7 +108,7 @@ class ThreadedOperator:
             self._loop.close()
 
     async def _run(self, kubeconfig: Path, settings: dict[str, Any]) -> None:
-        cluster = connect(str(kubeconfig), speech=self._speech.following((SLOT_SETS,)))
+        cluster = connect(str(kubeconfig), codecs=self._codecs.following((SLOT_SETS,)))
         self._cutting = cutting = CutCluster(NotingCluster(cluster, self.refused))
         engine = Engine(Policy(namespace="headroom-system", **{"slot_sets": True, **settings}))
         clock = ServerClock(cluster.client.server_time.now, self._wall)

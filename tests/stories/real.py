@@ -79,12 +79,12 @@ NOW = {"gracePeriodSeconds": 0, "propagationPolicy": "Background"}
 class RealWorld(World):
     """A story told by real Kubernetes; what it made is taken away at its end."""
 
-    def __init__(self, plane: ControlPlane, speech: KindCodecs = NATIVE) -> None:
+    def __init__(self, plane: ControlPlane, codecs: KindCodecs = NATIVE) -> None:
         self.plane = plane
-        self._speech = speech
-        seen = tuple(item for item in speech.resources if item.kind not in KINDS)
-        self._left = (*dict.fromkeys((*speech.foreign, *seen)), *LEFT)
-        self._kinds = {**KINDS, **{item.kind: item for item in (*speech.foreign, *seen)}}
+        self._codecs = codecs
+        seen = tuple(item for item in codecs.resources if item.kind not in KINDS)
+        self._left = (*dict.fromkeys((*codecs.foreign, *seen)), *LEFT)
+        self._kinds = {**KINDS, **{item.kind: item for item in (*codecs.foreign, *seen)}}
         self.operator: ThreadedOperator | None = None
         self._refused: dict[str, str] = {}
         self._nodes: list[str] = []
@@ -198,7 +198,7 @@ class RealWorld(World):
         return self.plane.api.items(self._kinds[kind].path())
 
     def start_operator(self, **settings: Any) -> None:
-        self.operator = ThreadedOperator(self.plane.operator_kubeconfig(), settings, self._speech)
+        self.operator = ThreadedOperator(self.plane.operator_kubeconfig(), settings, self._codecs)
 
     def kill_operator(self) -> None:
         if self.operator is not None:

@@ -14,27 +14,27 @@ from tests.stories.things import Json, pod, requests
 
 KOORD = "koord-scheduler"
 PREFIX = "scheduling.koordinator.sh"
-SPEECH = KindCodecs([KOORDINATOR])
+CODECS = KindCodecs([KOORDINATOR])
 
 
 class EmbeddedReservations(EmbeddedWorld):
     """The embedded cluster with the kind Reservation."""
 
     def __init__(self) -> None:
-        super().__init__(speech=SPEECH)
+        super().__init__(codecs=CODECS)
 
     def start_operator(self, **settings: Any) -> None:
-        super().start_operator(scheduler_names=SPEECH.schedulers, **settings)
+        super().start_operator(scheduler_names=CODECS.schedulers, **settings)
 
 
 class RealReservations(RealWorld):
     """A real cluster with the kind Reservation."""
 
     def __init__(self, plane: ControlPlane) -> None:
-        super().__init__(plane, SPEECH)
+        super().__init__(plane, CODECS)
 
     def start_operator(self, **settings: Any) -> None:
-        super().start_operator(scheduler_names=SPEECH.schedulers, **settings)
+        super().start_operator(scheduler_names=CODECS.schedulers, **settings)
 
 
 def reservation(name: str, cpu: str | int = 1, app: str = "web", **spec: Any) -> Json:

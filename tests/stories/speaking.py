@@ -21,21 +21,21 @@ BOTH = ["embedded", pytest.param("real", marks=pytest.mark.e2e)]
 
 @contextmanager
 def world_of(
-    request: pytest.FixtureRequest, speech: KindCodecs, plane: str
+    request: pytest.FixtureRequest, codecs: KindCodecs, plane: str
 ) -> Iterator[EmbeddedWorld | RealWorld]:
     """The world that a test asks for; `plane` names the fixture of the real one."""
     here: EmbeddedWorld | RealWorld
     if request.param == "embedded":
-        here = EmbeddedWorld(speech=speech)
+        here = EmbeddedWorld(codecs=codecs)
     else:
-        here = RealWorld(request.getfixturevalue(plane), speech)
+        here = RealWorld(request.getfixturevalue(plane), codecs)
     yield here
     here.close()
 
 
 @contextmanager
-def embedded_world(speech: KindCodecs, start: datetime = START) -> Iterator[EmbeddedWorld]:
+def embedded_world(codecs: KindCodecs, start: datetime = START) -> Iterator[EmbeddedWorld]:
     """The embedded cluster alone, for stories in which much time passes."""
-    here = EmbeddedWorld(start=start, speech=speech)
+    here = EmbeddedWorld(start=start, codecs=codecs)
     yield here
     here.close()

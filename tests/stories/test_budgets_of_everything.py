@@ -27,7 +27,7 @@ from tests.stories.test_disruption_budgets import (
 from tests.stories.things import NAMESPACE, Json, headroom, requests, workload
 from tests.stories.world import World
 
-SPEECH = KindCodecs([KORDER, CAPACITYBUFFER])
+CODECS = KindCodecs([KORDER, CAPACITYBUFFER])
 SLOTS = headroom("room", cpu="500m", app="burst", replicas=3)
 PER_NODE = headroom("room", cpu="500m", app="burst", size={"perNode": {"slots": 1}})
 SHARE = headroom("room", app="burst", size={"perNode": {"percent": 25}}, template={})
@@ -35,7 +35,7 @@ SHARE = headroom("room", app="burst", size={"perNode": {"percent": 25}}, templat
 
 @pytest.fixture(params=BOTH)
 def world(request: pytest.FixtureRequest) -> Iterator[World]:
-    with world_of(request, SPEECH, "story_plane") as here:
+    with world_of(request, CODECS, "story_plane") as here:
         here.add_node("a")
         here.add_node("b")
         here.start_operator()

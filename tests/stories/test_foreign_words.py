@@ -74,10 +74,10 @@ def test_with_no_dialect_on_a_foreign_word_opens_nobody_elses_hold(world: World)
 
 @pytest.mark.parametrize("name", NAMES)
 def test_with_a_dialect_on_its_words_open_nobody_elses_hold(name: str) -> None:
-    speech = chosen([name])
-    world = EmbeddedWorld(speech=speech)
+    codecs = chosen([name])
+    world = EmbeddedWorld(codecs=codecs)
     prepare(world)
-    world.start_operator(scheduler_names=speech.schedulers)
+    world.start_operator(scheduler_names=codecs.schedulers)
     world.apply(hold("h", cpu=3))
     world.until_held("h")
     world.apply(*strangers())

@@ -14,12 +14,12 @@ from tests.stories.things import NAMESPACE, Json, headroom, pod
 from tests.stories.world import World
 
 EACH = {"perNode": {"slots": 2}}
-SPEECH = KindCodecs((), (DAEMON_SETS,))
+CODECS = KindCodecs((), (DAEMON_SETS,))
 
 
 @pytest.fixture(params=BOTH)
 def world(request: pytest.FixtureRequest) -> Iterator[World]:
-    with world_of(request, SPEECH, "story_plane") as here:
+    with world_of(request, CODECS, "story_plane") as here:
         yield here
 
 

@@ -15,8 +15,8 @@ from tests.tidy.tree import ROOT
 
 USERS = ("tutorial", "guides", "concepts", "operating", "reference")
 BLOCK = re.compile(r"^```yaml\n(.*?)^```", re.M | re.S)
-SPEECH = chosen(NAMES)
-KINDS = {(kind.api_version, kind.kind): kind for kind in SPEECH.resources}
+CODECS = chosen(NAMES)
+KINDS = {(kind.api_version, kind.kind): kind for kind in CODECS.resources}
 
 
 def pages() -> list[str]:
@@ -42,10 +42,10 @@ def _kind(document: Document) -> tuple[str, str]:
 
 @pytest.mark.parametrize("page", pages())
 def test_every_manifest_of_a_page_is_valid(page: str) -> None:
-    catalogue = SPEECH.catalogue()
+    catalogue = CODECS.catalogue()
     for document in manifests(page):
         assert [str(error) for error in check(document, catalogue)] == []
-        thing = SPEECH.thing_from(KINDS[_kind(document)], document.data)
+        thing = CODECS.thing_from(KINDS[_kind(document)], document.data)
         if isinstance(thing, Hold | Headroom):
             assert [str(problem) for problem in thing.problems] == []
 

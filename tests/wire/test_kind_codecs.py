@@ -1,4 +1,4 @@
-"""One speech for our own kinds and those of dialects: read, said, looked up and granted."""
+"""One `KindCodecs` for our own kinds and those of dialects: read, said, looked up and granted."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_dialect_that_is_off_is_not_understood() -> None:
 
 def test_what_a_pod_says_to_a_dialect_is_kept_only_while_it_is_on() -> None:
     thing = pod_json(annotations={ASKS: "front", "headroom.dev/wait": "true", "other/x": "y"})
-    kept = [speech.thing_from(PODS, thing) for speech in (NATIVE, BOTH)]
+    kept = [codecs.thing_from(PODS, thing) for codecs in (NATIVE, BOTH)]
     assert [sorted(pod.annotations) for pod in kept if isinstance(pod, Pod)] == [
         ["headroom.dev/wait"],
         ["headroom.dev/wait", ASKS],

@@ -150,8 +150,8 @@ def test_editing_holds_is_not_for_every_editor_unless_asked_for() -> None:
 
 
 def test_where_some_namespaces_are_served_nothing_is_written_elsewhere() -> None:
-    speech = KindCodecs((KORDER, KOORDINATOR))
-    made = installed(namespaces=("shop", "bank"), speech=speech)
+    codecs = KindCodecs((KORDER, KOORDINATOR))
+    made = installed(namespaces=("shop", "bank"), codecs=codecs)
     roles = {
         (each["kind"], each["metadata"].get("namespace", "")): each["rules"]
         for each in made
@@ -269,7 +269,7 @@ def test_a_dialect_adds_its_rights_and_nothing_else_changes() -> None:
         roles = [made for made in objects if made["kind"] == "ClusterRole"]
         return [rule for made in roles for rule in made["rules"]]
 
-    plain, spoken = rules(installed()), rules(installed(speech=KindCodecs((TOY,))))
+    plain, spoken = rules(installed()), rules(installed(codecs=KindCodecs((TOY,))))
     added = [rule for rule in spoken if rule not in plain]
     named = [rule for rule in added if "resourceNames" in rule]
     assert [rule["resourceNames"] for rule in named] == [
@@ -280,7 +280,7 @@ def test_a_dialect_adds_its_rights_and_nothing_else_changes() -> None:
 
 
 def test_the_operator_is_told_which_dialects_it_speaks() -> None:
-    made = installed(speech=KindCodecs((TOY,)), arguments=("--log-level=debug",))
+    made = installed(codecs=KindCodecs((TOY,)), arguments=("--log-level=debug",))
     (deployment,) = [each for each in made if each["kind"] == "Deployment"]
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     assert container["args"][-2:] == ["--dialect=toy", "--log-level=debug"]

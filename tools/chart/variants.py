@@ -79,7 +79,7 @@ def installed(on: Combination) -> Mapping[Name, Json]:
             tenant_edit="tenantEdit" in on,
             dashboard="dashboard" in on,
             namespaces=(SERVED,) if "scoped" in on else (),
-            speech=chosen(dialects, mountpoint, "zz-pause-zz"),
+            codecs=chosen(dialects, mountpoint, "zz-pause-zz"),
             arguments=("zz:arguments",),
         )
     )

@@ -62,7 +62,7 @@ def dump(
         "apiVersion": API_VERSION,
         "kind": "Dump",
         "end": format_time(world.now),
-        "dialects": list(world.speech.names),
+        "dialects": list(world.codecs.names),
         "objects": [discreet(item) for item in world.raw],
     }
     put(document(whole, OutputFormat(output.value)))

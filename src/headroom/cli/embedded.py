@@ -25,34 +25,34 @@ DEFAULT_POLICY = Policy(namespace=OPERATOR_NAMESPACE)
 
 
 def embedded_operator(
-    cluster: Cluster, clock: Clock, speech: KindCodecs = NATIVE, policy: Policy = DEFAULT_POLICY
+    cluster: Cluster, clock: Clock, codecs: KindCodecs = NATIVE, policy: Policy = DEFAULT_POLICY
 ) -> Operator:
     """Create an operator for a simulated cluster."""
     known = replace(
         policy,
         namespace=OPERATOR_NAMESPACE,
-        scheduler_names=speech.schedulers,
-        own_objects=speech.own_objects(),
-        slot_sets=SLOT_SETS in speech.resources,
+        scheduler_names=codecs.schedulers,
+        own_objects=codecs.own_objects(),
+        slot_sets=SLOT_SETS in codecs.resources,
     )
     return Operator(cluster, clock, Engine(known))
 
 
-def embedded_play(scenario: Scenario, speech: KindCodecs, policy: Policy) -> Play:
+def embedded_play(scenario: Scenario, codecs: KindCodecs, policy: Policy) -> Play:
     """Prepare the run of a scenario with the real operator."""
-    speech, policy = found_in(scenario, speech, policy)
-    operator = partial(embedded_operator, speech=speech, policy=policy)
-    return Play(scenario, operator, speech=speech, policy=policy)
+    codecs, policy = found_in(scenario, codecs, policy)
+    operator = partial(embedded_operator, codecs=codecs, policy=policy)
+    return Play(scenario, operator, codecs=codecs, policy=policy)
 
 
-def found_in(scenario: Scenario, speech: KindCodecs, policy: Policy) -> tuple[KindCodecs, Policy]:
+def found_in(scenario: Scenario, codecs: KindCodecs, policy: Policy) -> tuple[KindCodecs, Policy]:
     """Both, with the facts that an operator detects about its cluster when it starts."""
     if not _lacks_slot_sets(scenario.restored):
-        speech = speech.following((SLOT_SETS,))
+        codecs = codecs.following((SLOT_SETS,))
     if scenario.autoscaling.counts_daemon_sets:
-        speech = speech.following((DAEMON_SETS,))
+        codecs = codecs.following((DAEMON_SETS,))
         policy = replace(policy, node_overhead=True)
-    return speech, policy
+    return codecs, policy
 
 
 def _lacks_slot_sets(objects: Sequence[Json]) -> bool:

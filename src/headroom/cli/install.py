@@ -106,7 +106,7 @@ def install(
     """
     from headroom.wire.manifests import Installation, install_objects
 
-    speech = chosen(dialect, mountpoint_names, pause_image)
+    codecs = chosen(dialect, mountpoint_names, pause_image)
     objects = install_objects(
         Installation(
             image,
@@ -118,7 +118,7 @@ def install(
             namespaces=options.read_namespaces(namespaces),
             metrics=metrics,
             dashboard=dashboard,
-            speech=speech,
+            codecs=codecs,
             arguments=passed_on(run_flags or (), dialect or ()),
         )
     )

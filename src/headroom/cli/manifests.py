@@ -69,8 +69,8 @@ def read_wanted(
     """Read manifests; raise Misuse with all errors."""
     around = [document for document in documents if is_world(document)]
     documents = [document for document in documents if not is_world(document)]
-    speech = chosen((*dialects, *spoken([document.data for document in documents])))
-    known = speech.catalogue()
+    codecs = chosen((*dialects, *spoken([document.data for document in documents])))
+    known = codecs.catalogue()
     problems = [str(error) for document in documents for error in _problems(document, known)]
     problems += [str(error) for error in written_twice(documents)]
     if problems:
@@ -78,13 +78,13 @@ def read_wanted(
     things: list[Thing] = []
     places: dict[str, Document] = {}
     for document in documents:
-        thing = _thing(document, namespace, speech)
+        thing = _thing(document, namespace, codecs)
         if isinstance(thing, Headroom | Hold):
             places[thing.parent.whole] = document
         if thing is not None:
             things.append(thing)
         else:
-            around.append(_placed(document, namespace, speech))
+            around.append(_placed(document, namespace, codecs))
     asked = tuple(thing for thing in things if isinstance(thing, Headroom | Hold))
     if not asked:
         raise Misuse("there is no Headroom and no Hold in these files", _elsewhere(around))
@@ -94,10 +94,10 @@ def read_wanted(
     return Wanted(asked, workloads, quotas, namespaces, places, tuple(around))
 
 
-def _placed(document: Document, namespace: str, speech: KindCodecs) -> Document:
+def _placed(document: Document, namespace: str, codecs: KindCodecs) -> Document:
     """A document with the namespace that its object would have."""
     data = document.data
-    resource = speech.find_kind(str(data.get("apiVersion", "")), str(data.get("kind", "")))
+    resource = codecs.find_kind(str(data.get("apiVersion", "")), str(data.get("kind", "")))
     if resource is None or not resource.namespaced:
         return document
     return replace(document, data=in_namespace(data, namespace))
@@ -117,28 +117,28 @@ def _problems(document: Document, known: Catalogue) -> list[ManifestError]:
     return check(document, known) or [document.error(each.path, each.message) for each in odd]
 
 
-def _thing(document: Document, namespace: str, speech: KindCodecs) -> Thing | None:
+def _thing(document: Document, namespace: str, codecs: KindCodecs) -> Thing | None:
     data = document.data
-    resource = speech.find_kind(str(data.get("apiVersion", "")), str(data.get("kind", "")))
+    resource = codecs.find_kind(str(data.get("apiVersion", "")), str(data.get("kind", "")))
     if resource is None or resource not in (
         *ASKED,
         *kinds.WORKLOADS,
         kinds.AUTOSCALERS,
         kinds.NAMESPACES,
         kinds.RESOURCE_QUOTAS,
-        *speech.foreign,
+        *codecs.foreign,
     ):
         return None
     try:
         placed = in_namespace(data, namespace) if resource.namespaced else data
-        return speech.thing_from(resource, counted(_stored(placed, speech)))
+        return codecs.thing_from(resource, counted(_stored(placed, codecs)))
     except DecodeError as error:
         raise Misuse(str(document.error(error.path, error.problem))) from error
 
 
-def _stored(data: dict[str, Any], speech: KindCodecs) -> dict[str, Any]:
+def _stored(data: dict[str, Any], codecs: KindCodecs) -> dict[str, Any]:
     """The object with the defaults that an API server would store, so that both compare equal."""
-    catalogue = speech.catalogue()
+    catalogue = codecs.catalogue()
     found = type_of(data, catalogue)
     return with_defaults(data, found, catalogue) if isinstance(found, str) else data
 

@@ -158,7 +158,7 @@ def run(
         namespaces=options.read_namespaces(namespaces),
         policy=replace(policy, most_slots=most_slots),
         node_overhead=node_overhead.decided,
-        speech=chosen(names, mountpoint_names, pause_image),
+        codecs=chosen(names, mountpoint_names, pause_image),
         ahead=ahead,
         log_limits=configure(log_level.value, form=log_format.value),
         access=find_access(str(kubeconfig or ""), context, in_cluster),

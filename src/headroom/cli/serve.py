@@ -82,7 +82,7 @@ class ServeSettings:
     policy: Policy = USUAL_POLICY  # the part of it that the command line decides
     namespaces: tuple[str, ...] = ()
     node_overhead: bool | None = None  # None: if Karpenter is installed, or as soon as it is
-    speech: KindCodecs = NATIVE
+    codecs: KindCodecs = NATIVE
     ahead: Options = NOTHING_AHEAD
     log_limits: LogLimits | None = None
     prices: Prices = NO_PRICES
@@ -109,11 +109,11 @@ class Replica:
     def __init__(self, settings: ServeSettings) -> None:
         self._home = settings.home
         self._client = Client(settings.access)
-        self._speech = settings.speech
-        self._served = served_namespaces(settings.namespaces, settings.home, settings.speech)
+        self._codecs = settings.codecs
+        self._served = served_namespaces(settings.namespaces, settings.home, settings.codecs)
         self._ahead = settings.ahead
         self._log_limits = settings.log_limits
-        self._cluster = KubeCluster(self._client, speech=self._speech)
+        self._cluster = KubeCluster(self._client, codecs=self._codecs)
         self._cluster.awaits_autoscaler = settings.node_overhead is None
         self._health = Health(
             silent_for=self._cluster.silent_for, stuck_for=self._cluster.stuck_for
@@ -126,10 +126,10 @@ class Replica:
                 settings.policy,
                 namespace=settings.home,
                 namespaces=frozenset(self._served),
-                scheduler_names=self._speech.schedulers,
-                own_objects=self._speech.own_objects(settings.placeholders()),
+                scheduler_names=self._codecs.schedulers,
+                own_objects=self._codecs.own_objects(settings.placeholders()),
                 node_overhead=bool(settings.node_overhead),
-                slot_sets=SLOT_SETS in self._speech.resources,
+                slot_sets=SLOT_SETS in self._codecs.resources,
             )
         )
         self._operator = Operator(
@@ -146,7 +146,7 @@ class Replica:
         if settings.probes is not None:
             self._servers.append(("--probes", HttpServer(settings.probes, self._health)))
         if settings.http is not None:
-            around = Surroundings(engine.ledger, clock.now, self._speech, settings.prices)
+            around = Surroundings(engine.ledger, clock.now, self._codecs, settings.prices)
             self._feed, pages = operator_page(settings.http, self._client, metrics, around)
             census.listeners.append(self._feed.see)
             served = HttpServer(
@@ -172,7 +172,7 @@ class Replica:
                 await self._get_ready()
                 await self._operate()
         except RequestForbidden as refused:
-            roles = rights(self._home, self._speech, served=self._served)
+            roles = rights(self._home, self._codecs, served=self._served)
             raise await all_missing(self._client, refused, roles) from refused
         finally:
             for _, server in self._servers:
@@ -184,9 +184,9 @@ class Replica:
     async def _get_ready(self) -> None:
         """Prepare the cluster before anything is watched; on a terminal, show the progress."""
         with waiting("checking whether another controller serves the dialects"):
-            await check_rivals(self._client, self._speech, self._clock.now())
+            await check_rivals(self._client, self._codecs, self._clock.now())
         with waiting("creating PriorityClasses and admission policies"):
-            await prepare(self._client, self._home, self._speech)
+            await prepare(self._client, self._home, self._codecs)
         with waiting(f"checking the namespace {self._home}"):
             await self._check_home()
         with waiting("settling the placeholders"):
@@ -203,7 +203,7 @@ class Replica:
         telling = asyncio.create_task(self._tell_suppressed())
         drawing = asyncio.create_task(self._feed.keep_time()) if self._feed else telling
         measuring = asyncio.create_task(measure_lag(self._note_lag))
-        keeping = asyncio.create_task(keep_prepared(self._client, self._home, self._speech))
+        keeping = asyncio.create_task(keep_prepared(self._client, self._home, self._codecs))
         try:
             await self._operator.run()
         finally:
@@ -276,8 +276,8 @@ async def _as_found(settings: ServeSettings) -> ServeSettings:
         counted = (await has_karpenter(client) or None) if counted is None else counted
         controlled = await serves(client, SLOT_SETS)
     also = (*((DAEMON_SETS,) if counted else ()), *((SLOT_SETS,) if controlled else ()))
-    speech = settings.speech.following(also)
-    return replace(settings, node_overhead=counted, speech=speech)
+    codecs = settings.codecs.following(also)
+    return replace(settings, node_overhead=counted, codecs=codecs)
 
 
 def _refresh(census: Gauges, metrics: Metrics, around: Surroundings) -> None:

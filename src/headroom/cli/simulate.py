@@ -82,8 +82,8 @@ def simulate(
     ahead, names = proactive.read_with(flags, dialect or ())
     read = once(read_text)
     with waiting(f"reading {', '.join(map(str, files))}"):
-        speech = chosen((*names, *dialects_in(files, read)), mountpoint_names)
-        scenario = adjusted(load_scenario(files, speech, strict, read), until, seed, start)
+        codecs = chosen((*names, *dialects_in(files, read)), mountpoint_names)
+        scenario = adjusted(load_scenario(files, codecs, strict, read), until, seed, start)
     scenario = with_placeholders(scenario, ahead)
     policy = options.policy_of(
         allow_cross_namespace_owners,
@@ -91,29 +91,29 @@ def simulate(
         reservation_taints_for_all,
         namespace_limits,
     )
-    result = _played(scenario, speech, policy, ShownFlags(serve, html, svg, journal))
+    result = _played(scenario, codecs, policy, ShownFlags(serve, html, svg, journal))
     if result is not None:
         _tell(result, output, allow_invalid)
 
 
 def _played(
-    scenario: Scenario, speech: KindCodecs, policy: Policy, shown: ShownFlags
+    scenario: Scenario, codecs: KindCodecs, policy: Policy, shown: ShownFlags
 ) -> Result | None:
     """Run a scenario, with progress on a terminal; None if it was served and stopped early."""
     from headroom.cli.embedded import embedded_play, found_in
     from headroom.cli.files import lines_into
     from headroom.cli.formats.progress import RunProgress, waiting
 
-    speech, policy = found_in(scenario, speech, policy)
+    codecs, policy = found_in(scenario, codecs, policy)
     if shown.wanted:
         if shown.journal:
             raise Misuse("--journal leaves the pictures of --serve, --html and --svg no journal")
         from headroom.cli.pages.simulation import PlannedRun as Pictured
         from headroom.cli.pages.simulation_output import show
 
-        return show(Pictured(scenario, speech, policy), shown)
+        return show(Pictured(scenario, codecs, policy), shown)
     with waiting("starting the simulation") as progress, lines_into(shown.journal) as write:
-        play = embedded_play(scenario, speech, policy)
+        play = embedded_play(scenario, codecs, policy)
         try:
             if progress.on:
                 play.watch(RunProgress(progress).tell)

@@ -88,7 +88,7 @@ class World:
     autoscalers: tuple[PodAutoscaler, ...] = ()
     quotas: tuple[Quota, ...] = ()
     resource_quotas: tuple[ResourceQuota, ...] = ()
-    speech: KindCodecs = NATIVE
+    codecs: KindCodecs = NATIVE
     unseen: frozenset[str] = frozenset()  # kinds (plural) without permission
     unseen_elsewhere: frozenset[str] = frozenset()  # visible in one namespace only
 
@@ -145,10 +145,10 @@ def _from_files(where: Where) -> World:
             now = now or _start_of(item.data)
         else:
             raw.append(item.data)
-    speech = chosen((*where.dialects, *named, *spoken(raw)))
+    codecs = chosen((*where.dialects, *named, *spoken(raw)))
     ahead = (*WORKLOADS, AUTOSCALERS)
-    kinds = (*WATCHED, *where.kinds, *ahead, *filter(speech.reads, speech.resources))
-    return decoded(raw, kinds, now or datetime.now(UTC), speech)
+    kinds = (*WATCHED, *where.kinds, *ahead, *filter(codecs.reads, codecs.resources))
+    return decoded(raw, kinds, now or datetime.now(UTC), codecs)
 
 
 def documents_in(files: Sequence[Path], read: Read = read_text) -> list[Document]:
@@ -194,7 +194,7 @@ def spoken(raw: Sequence[Json]) -> list[str]:
 
 
 def decoded(
-    raw: Sequence[Json], kinds: Sequence[Resource], now: datetime, speech: KindCodecs
+    raw: Sequence[Json], kinds: Sequence[Resource], now: datetime, codecs: KindCodecs
 ) -> World:
     """Decode the known kinds; an object that cannot be decoded is reported and skipped."""
     known = {(resource.api_version, resource.kind): resource for resource in kinds}
@@ -204,11 +204,11 @@ def decoded(
         resource = known.get((str(item.get("apiVersion", "")), str(item.get("kind", ""))))
         if resource is None:
             continue
-        if not speech.reads(resource):  # They are printed unchanged and affect no decision.
+        if not codecs.reads(resource):  # They are printed unchanged and affect no decision.
             readable.append(item)
             continue
         try:
-            things.append(speech.thing_from(resource, counted(item)))
+            things.append(codecs.thing_from(resource, counted(item)))
             readable.append(item)
         except DecodeError as trouble:
             say(f"note: passed over {trouble.message}")
@@ -224,7 +224,7 @@ def decoded(
         autoscalers=tuple(thing for thing in things if isinstance(thing, PodAutoscaler)),
         quotas=tuple(thing for thing in things if isinstance(thing, Quota)),
         resource_quotas=tuple(thing for thing in things if isinstance(thing, ResourceQuota)),
-        speech=speech,
+        codecs=codecs,
     )
 
 

@@ -54,12 +54,12 @@ def webhook(
     from headroom.runtime.logs import configure
     from headroom.webhook.process import WebhookSettings
 
-    speech = chosen(dialect)
+    codecs = chosen(dialect)
     address = parsed("--listen", Address.parse, listen)
     configure(log_level.value, form=log_format.value)
     access = find_access(str(kubeconfig or ""), context, in_cluster)
     home = home_of(access, namespace)
-    settings = WebhookSettings(access, home, address.host, address.port, speech, metrics)
+    settings = WebhookSettings(access, home, address.host, address.port, codecs, metrics)
     asyncio.run(_serve(settings))
 
 

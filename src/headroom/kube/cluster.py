@@ -67,12 +67,12 @@ class KubeCluster:
         scopes: tuple[WatchScope, ...] | None = None,
         tuning: WatchTuning | None = None,
         on_trouble: Callable[[Trouble], None] | None = None,
-        speech: KindCodecs = NATIVE,
+        codecs: KindCodecs = NATIVE,
     ) -> None:
         self.client = client
         self.stats = Stats()
-        self._scopes = scopes_of(speech) if scopes is None else scopes
-        self._speech = speech
+        self._scopes = scopes_of(codecs) if scopes is None else scopes
+        self._codecs = codecs
         self._tuning = tuning
         self._on_trouble = on_trouble or _log_trouble
         self._recorder = EventRecorder()
@@ -118,7 +118,7 @@ class KubeCluster:
         if isinstance(action, Tell):
             outcome = await self._tell(action)
         else:
-            outcome = await self._send(self._speech.render(action))
+            outcome = await self._send(self._codecs.render(action))
         if isinstance(action, CreateGuardian) and isinstance(outcome, Denied | Invalid):
             message = await self._with_limit_range(outcome.message, action.hold.guardian_namespace)
             outcome = replace(outcome, message=message)
@@ -182,7 +182,7 @@ class KubeCluster:
         A dead watch must never look like a cluster without changes.
         """
         source = WatchSource(
-            self.client, self._speech, self._tuning, self._pulses, self.awaits_autoscaler
+            self.client, self._codecs, self._tuning, self._pulses, self.awaits_autoscaler
         )
         try:
             await Gathering(source, queue.put, self._note_trouble).run(self._scopes)
@@ -207,11 +207,11 @@ class KubeCluster:
             self._on_trouble(trouble)
 
 
-def scopes_of(speech: KindCodecs) -> tuple[WatchScope, ...]:
+def scopes_of(codecs: KindCodecs) -> tuple[WatchScope, ...]:
     """Everything of every kind that is watched from the start."""
     return tuple(
         WatchScope(resource, first_fields=UNBOUND if resource == PODS else "")
-        for resource in speech.resources
+        for resource in codecs.resources
     )
 
 
@@ -242,8 +242,8 @@ def connect(
     context: str = "",
     in_cluster: bool = False,
     scopes: tuple[WatchScope, ...] | None = None,
-    speech: KindCodecs = NATIVE,
+    codecs: KindCodecs = NATIVE,
 ) -> KubeCluster:
     """The selected cluster (see `find_access`); nothing is sent before the first request."""
     client = Client(find_access(kubeconfig, context, in_cluster))
-    return KubeCluster(client, scopes, speech=speech)
+    return KubeCluster(client, scopes, codecs=codecs)

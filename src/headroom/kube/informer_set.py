@@ -81,7 +81,7 @@ class WatchSource:
     """The client, the decoders and the timing of the informers."""
 
     client: Client
-    speech: KindCodecs
+    codecs: KindCodecs
     tuning: WatchTuning | None = None
     pulses: dict[Resource, WatchHealth] = field(default_factory=dict)  # of the running informers
     awaits_autoscaler: bool = False  # True: report when Karpenter is installed
@@ -132,7 +132,7 @@ class Gathering:
         self._followed[scope.resource] = listed
         shown = partial(self._shown, scope.resource)
         listener = Listener(self._tell, partial(self._list_told, listed), self._trouble, shown)
-        informer = Informer(source.client, scope, listener, source.tuning, source.speech.read)
+        informer = Informer(source.client, scope, listener, source.tuning, source.codecs.read)
         self._informers[scope.resource] = informer
         source.pulses[scope.resource] = informer.pulse
         self._group.create_task(informer.run(), name=f"watch {scope.resource}")
@@ -150,7 +150,7 @@ class Gathering:
         """Watch the kinds that things need; pods wait only for a limited time, and only once."""
         wanted: dict[Resource, bool] = {}  # whether decisions must wait for its list
         for thing in things:
-            for needed in needed_kinds(thing, self._source.speech.schedulers):
+            for needed in needed_kinds(thing, self._source.codecs.schedulers):
                 wanted[needed] = wanted.get(needed, False) or not isinstance(thing, Pod)
         new = [needed for needed in wanted if needed not in self._followed]
         for needed in new:

@@ -25,9 +25,9 @@ class ControllerConflict(KubeError):
     """Another controller serves these objects; starting beside it would do harm."""
 
 
-async def check_rivals(client: Client, speech: KindCodecs, now: datetime) -> None:
+async def check_rivals(client: Client, codecs: KindCodecs, now: datetime) -> None:
     """Raise ControllerConflict if the original controller of an enabled dialect runs."""
-    for dialect in speech.dialects:
+    for dialect in codecs.dialects:
         for rival in dialect.rivals:
             await _check(client, dialect, rival, now)
 

@@ -38,22 +38,22 @@ _PREEMPTS = (
 
 
 async def keep_prepared(
-    client: Client, namespace: str, speech: KindCodecs = NATIVE, pause: float = LOOK_AGAIN_S
+    client: Client, namespace: str, codecs: KindCodecs = NATIVE, pause: float = LOOK_AGAIN_S
 ) -> None:
     """Check again at intervals; only objects that are created again are logged."""
     while True:
         await asyncio.sleep(pause)
-        for resource, body in _wanted(namespace, speech):
+        for resource, body in _wanted(namespace, codecs):
             outcome = await _ensure(client, resource, body)
             if isinstance(outcome, Done) and outcome.uid:
                 what = f"{resource.kind}/{body['metadata']['name']}"
                 log.warning("made_again", what=what, why="somebody had deleted it")
 
 
-async def prepare(client: Client, namespace: str, speech: KindCodecs = NATIVE) -> None:
+async def prepare(client: Client, namespace: str, codecs: KindCodecs = NATIVE) -> None:
     """Create what is missing; failures are logged with a remedy."""
     preempting: list[str] = []
-    for resource, body in _wanted(namespace, speech):
+    for resource, body in _wanted(namespace, codecs):
         outcome = await _ensure(client, resource, body)
         name = body["metadata"]["name"]
         what = f"{resource.kind}/{name}"
@@ -65,17 +65,17 @@ async def prepare(client: Client, namespace: str, speech: KindCodecs = NATIVE) -
         elif not isinstance(outcome, Done | Taken):
             hint = "headroom install brings it"
             log.warning("not_prepared", what=what, why=outcome.message, hint=hint)
-    speech.avoid(preempting)
+    codecs.avoid(preempting)
 
 
-def _wanted(namespace: str, speech: KindCodecs) -> list[tuple[Resource, Json]]:
+def _wanted(namespace: str, codecs: KindCodecs) -> list[tuple[Resource, Json]]:
     home = NAMESPACES.new({"name": namespace})
-    policies = policy_objects(speech.asks, namespace)
+    policies = policy_objects(codecs.asks, namespace)
     wanted = [(NAMESPACES, home)]
-    wanted += [(PRIORITY_CLASSES, item) for item in (*priority_classes(), *speech.classes())]
+    wanted += [(PRIORITY_CLASSES, item) for item in (*priority_classes(), *codecs.classes())]
     wanted += [(POLICIES[item["kind"]], item) for item in policies]
-    for item in speech.objects():
-        found = speech.find_kind(item["apiVersion"], item["kind"])
+    for item in codecs.objects():
+        found = codecs.find_kind(item["apiVersion"], item["kind"])
         wanted += [(found, item)] if found is not None else []
     return wanted
 

@@ -76,9 +76,9 @@ class SimCluster:
         """Yield everything that exists, then `Synced`, then every change."""
         await self._wire()
         self._stream = stream = _Stream(self._stage, self._name, self._feeds)
-        speech = self._stage.store.registry.speech
-        speech.avoid(self._preempting(speech))
-        for resource in speech.resources:
+        codecs = self._stage.store.registry.codecs
+        codecs.avoid(self._preempting(codecs))
+        for resource in codecs.resources:
             stream.follow(resource.kind)
         stream.waiting.append(Synced())
         waiting, loop = stream.waiting, self._stage.loop
@@ -88,9 +88,9 @@ class SimCluster:
             stream.arrival = loop.create_future()  # One reader waits: no more is needed.
             await stream.arrival
 
-    def _preempting(self, speech: KindCodecs) -> list[str]:
+    def _preempting(self, codecs: KindCodecs) -> list[str]:
         """The PriorityClasses of dialects that preempt; `kube.prerequisites` checks the same."""
-        wanted = (dig(each, "metadata", "name") for each in speech.classes())
+        wanted = (dig(each, "metadata", "name") for each in codecs.classes())
         found = (self._stage.store.get(Ref("PriorityClass", "", str(name))) for name in wanted)
         return [
             ref_of(each).name for each in found if each and each.get("preemptionPolicy") != "Never"
@@ -99,7 +99,7 @@ class SimCluster:
     async def perform(self, action: Action) -> Outcome:
         """Perform one write. An error is an Outcome, never an exception."""
         if not isinstance(action, Tell):
-            outcome = await self._request(self._stage.store.registry.speech.render(action))
+            outcome = await self._request(self._stage.store.registry.codecs.render(action))
             return self._named(action, outcome) if isinstance(action, CreateGuardian) else outcome
         outcome = await self._request(self._recorder.write(action))
         if isinstance(outcome, Gone):
@@ -168,7 +168,7 @@ class _Stream:
         self._stage = stage
         self._name = name
         self._feeds = feeds
-        self._schedulers = stage.store.registry.speech.schedulers
+        self._schedulers = stage.store.registry.codecs.schedulers
         self._followed: set[str] = set()
         self.shown = stage.store.version  # the last version of a pod that was delivered
 

@@ -59,12 +59,12 @@ class SimWorld:
         start: datetime = START,
         seed: int = 0,
         settings: Settings | None = None,
-        speech: KindCodecs = NATIVE,
+        codecs: KindCodecs = NATIVE,
     ) -> None:
         self.loop = VirtualLoop()
         mark_tasks(self.loop)
         self.clock = SimClock(self.loop, start.astimezone(UTC))
-        self.server = ApiServer(Store(self.clock.now, seed, Registry(speech)))
+        self.server = ApiServer(Store(self.clock.now, seed, Registry(codecs)))
         index = PodIndex(self.server.store)
         self.stage = ActorContext(
             self.loop, self.clock, self.server, index, settings or Settings(), seed
@@ -77,7 +77,7 @@ class SimWorld:
         self.may_contain = False  # True: the creator of this world checks `contained` itself
         self._starts = 0
         self._kill_after: int | None = None
-        for obj in (*preloaded(), *speech.classes(), *speech.objects()):
+        for obj in (*preloaded(), *codecs.classes(), *codecs.objects()):
             self.server.create(obj)
         self.nodes = Nodes(self.stage)
         self.controllers = (

@@ -41,7 +41,7 @@ class WebhookSettings:
     home: str
     host: str
     port: int
-    speech: KindCodecs = NATIVE
+    codecs: KindCodecs = NATIVE
     metrics: bool = False
     times: CertificateTimes = field(default_factory=CertificateTimes)
     following: WatchTuning = TUNING
@@ -59,10 +59,10 @@ class Webhook:
         self._keeper = CertificateKeeper(objects, settings.home, settings.times)
         self._numbers = WebhookMetrics()
         self._numbers.certificate_ends.set_function(self._certificate_ends)
-        speech, index_of = settings.speech, self._indexes.of
-        judges = {CLAIMS_PATH: claims_judge(index_of, speech)}
-        if speech.asks:
-            judges[ASKS_PATH] = asks_judge(index_of, speech)
+        codecs, index_of = settings.codecs, self._indexes.of
+        judges = {CLAIMS_PATH: claims_judge(index_of, codecs)}
+        if codecs.asks:
+            judges[ASKS_PATH] = asks_judge(index_of, codecs)
         self._server = Server(judges, self._numbers, self._why_not_ready, metrics=settings.metrics)
         self._stop = asyncio.Event()
 

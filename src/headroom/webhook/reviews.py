@@ -78,10 +78,10 @@ class ReviewVerdict:
 class Judge:
     """Answers reviews by one rule, with the index of the pod's namespace."""
 
-    def __init__(self, rule: Rule, index_of: Lookup, speech: KindCodecs) -> None:
+    def __init__(self, rule: Rule, index_of: Lookup, codecs: KindCodecs) -> None:
         self._rule = rule
         self._index_of = index_of
-        self._speech = speech
+        self._codecs = codecs
 
     def answer(self, text: bytes) -> ReviewVerdict:
         """Answer one review; raise NoReview if it is none."""
@@ -94,7 +94,7 @@ class Judge:
         if request.operation != "CREATE":
             return self._left_alone(request, "it is not new")
         try:
-            pod, at = self._speech.decode(PODS, request.object), _stamped(request.object)
+            pod, at = self._codecs.decode(PODS, request.object), _stamped(request.object)
         except (DecodeError, *UNREADABLE_JSON) as error:
             return self._left_alone(request, str(error), unreadable=True)
         if not isinstance(pod, Pod):
@@ -108,15 +108,15 @@ class Judge:
         return ReviewVerdict(_answer(request.uid), request.namespace, why, unreadable)
 
 
-def claims_judge(index_of: Lookup, speech: KindCodecs) -> Judge:
+def claims_judge(index_of: Lookup, codecs: KindCodecs) -> Judge:
     """The judge for pods in namespaces that have opted in."""
-    return Judge(claim_refusal, index_of, speech)
+    return Judge(claim_refusal, index_of, codecs)
 
 
-def asks_judge(index_of: Lookup, speech: KindCodecs) -> Judge:
+def asks_judge(index_of: Lookup, codecs: KindCodecs) -> Judge:
     """The judge for pods that may ask by an annotation of a dialect."""
     return Judge(
-        lambda pod, index, at: asking_pod_refusal(pod, index, at, speech.asks), index_of, speech
+        lambda pod, index, at: asking_pod_refusal(pod, index, at, codecs.asks), index_of, codecs
     )
 
 

@@ -41,29 +41,29 @@ class Installation:
     tenant_edit: bool = False  # who may edit a namespace may also reserve there
     confined: bool = True  # with policies that hold our accounts to their work
     dashboard: bool = False  # with the rights around the page
-    speech: KindCodecs = NATIVE  # the dialects that are on
+    codecs: KindCodecs = NATIVE  # the dialects that are on
 
 
 def install_objects(installation: Installation) -> list[Json]:
     """Return every object of an installation; applying them again changes nothing."""
-    namespace, speech = installation.namespace, installation.speech
+    namespace, codecs = installation.namespace, installation.codecs
     program = _program(installation)
     return [
-        *speech.definitions(),
+        *codecs.definitions(),
         *priority_classes(),
-        *speech.classes(),
+        *codecs.classes(),
         _namespace(namespace),
         # Objects of our own kinds are made by the operator: kubectl could not apply them together
         # with their definitions.
-        *(made for made in speech.objects() if made["apiVersion"] != names.API_VERSION),
+        *(made for made in codecs.objects() if made["apiVersion"] != names.API_VERSION),
         *rights(
             namespace,
-            speech,
+            codecs,
             tenant_edit=installation.tenant_edit,
-            served=served_namespaces(installation.namespaces, namespace, speech),
+            served=served_namespaces(installation.namespaces, namespace, codecs),
         ),
         *(
-            confinement_objects(namespace, speech, speech.image, webhook=installation.webhook)
+            confinement_objects(namespace, codecs, codecs.image, webhook=installation.webhook)
             if installation.confined
             else ()
         ),
@@ -71,9 +71,9 @@ def install_objects(installation: Installation) -> list[Json]:
         deployment(program, {"ports": _ports(installation)}),
         disruption_budget(program),
         network_policy(program, (METRICS_PORT,) if installation.metrics else ()),
-        *(policy_objects(speech.asks, namespace) if installation.policy else ()),
+        *(policy_objects(codecs.asks, namespace) if installation.policy else ()),
         *(
-            webhook_objects(installation.image, namespace, speech, metrics=installation.metrics)
+            webhook_objects(installation.image, namespace, codecs, metrics=installation.metrics)
             if installation.webhook
             else ()
         ),
@@ -145,11 +145,11 @@ def _ports(installation: Installation) -> list[Json]:
 
 
 def _program(installation: Installation) -> Program:
-    speech = installation.speech
-    dialects = [f"--dialect={name}" for name in speech.names]
-    dialects += [flag for dialect in speech.dialects for flag in dialect.flags]
-    if speech.image != PAUSE_IMAGE:
-        dialects.append(f"--pause-image={speech.image}")
+    codecs = installation.codecs
+    dialects = [f"--dialect={name}" for name in codecs.names]
+    dialects += [flag for dialect in codecs.dialects for flag in dialect.flags]
+    if codecs.image != PAUSE_IMAGE:
+        dialects.append(f"--pause-image={codecs.image}")
     # Kubelets ask from the node; the numbers are for who may forward a port, unless opened.
     pages = f"--http={'0.0.0.0' if installation.metrics else '127.0.0.1'}:{METRICS_PORT}"
     only = installation.namespaces

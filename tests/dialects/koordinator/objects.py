@@ -14,7 +14,7 @@ Json = dict[str, Any]
 PREFIX = "scheduling.koordinator.sh"
 CREATED = "2027-01-04T12:00:00Z"
 
-SPEECH = KindCodecs([KOORDINATOR])
+CODECS = KindCodecs([KOORDINATOR])
 
 
 def container(**requests: Any) -> Json:

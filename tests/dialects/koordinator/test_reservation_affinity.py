@@ -9,7 +9,7 @@ import pytest
 
 from headroom.core.objects import NO_WISH, NodeTerm, Pod, Requirement, Toleration, Wish
 from headroom.wire.kinds import PODS
-from tests.dialects.koordinator.objects import SPEECH
+from tests.dialects.koordinator.objects import CODECS
 from tests.wire.objects import pod_json
 
 AFFINITY = "scheduling.koordinator.sh/reservation-affinity"
@@ -19,7 +19,7 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def read_pod(made: dict[str, Any]) -> Pod:
-    thing = SPEECH.thing_from(PODS, made)
+    thing = CODECS.thing_from(PODS, made)
     assert isinstance(thing, Pod)
     return thing
 

@@ -92,7 +92,7 @@ class QuotaWorld:
 @contextmanager
 def world(nodes: int = 4, at: datetime = MONDAY_NOON) -> Iterator[QuotaWorld]:
     """A cluster with a few nodes, the namespaces shop and mill, and an operator."""
-    with SimWorld(at, speech=KindCodecs([KORDER])) as sim:
+    with SimWorld(at, codecs=KindCodecs([KORDER])) as sim:
         for number in range(nodes):
             room = {"cpu": "8", "memory": "32Gi", "pods": "110", "example.com/gpu": "4"}
             status = {"capacity": room, "allocatable": room}

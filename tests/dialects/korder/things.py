@@ -17,7 +17,7 @@ from headroom.wire.schema.validation import validate
 
 Json = dict[str, Any]
 
-SPEECH = KindCodecs([KORDER])
+CODECS = KindCodecs([KORDER])
 
 
 def order(name: str = "web", template: Mapping[str, Any] | None = None, **spec: Any) -> Json:
@@ -70,4 +70,4 @@ def read_ticket(thing: Mapping[str, Any]) -> Hold:
 
 def refusals(thing: Mapping[str, Any]) -> list[str]:
     """What the schema says against an object, as it would at admission."""
-    return [str(problem) for problem in validate(thing, thing["kind"], SPEECH.catalogue())]
+    return [str(problem) for problem in validate(thing, thing["kind"], CODECS.catalogue())]

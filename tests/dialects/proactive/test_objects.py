@@ -20,12 +20,12 @@ from headroom.wire.kinds import DEPLOYMENTS, HEADROOMS
 from headroom.wire.schema.own import known
 from headroom.wire.schema.validation import validate
 
-SPEECH = KindCodecs([PROACTIVE])
+CODECS = KindCodecs([PROACTIVE])
 CA = "Cluster Autoscaler is at work here"
 
 
 def read(made: dict[str, Any]) -> Headroom:
-    thing = SPEECH.decode(HEADROOMS, json.dumps(made).encode())
+    thing = CODECS.decode(HEADROOMS, json.dumps(made).encode())
     assert isinstance(thing, Headroom)
     return thing
 
@@ -86,5 +86,5 @@ def test_other_headrooms_are_read_as_ever() -> None:
 
 
 def test_workloads_are_followed_from_the_start() -> None:
-    assert DEPLOYMENTS in SPEECH.resources
-    assert DEPLOYMENTS not in SPEECH.foreign
+    assert DEPLOYMENTS in CODECS.resources
+    assert DEPLOYMENTS not in CODECS.foreign

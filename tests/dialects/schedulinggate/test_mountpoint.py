@@ -25,14 +25,14 @@ from headroom.wire.kinds import HEADROOMS
 from headroom.wire.schema.validation import validate
 from tests.builders import NOON, pod, resources
 
-SPEECH = KindCodecs([SCHEDULING_GATE])
+CODECS = KindCodecs([SCHEDULING_GATE])
 UID = "2a1d7271-dc3a-416f-8b22-4eccba5c1373"
 
 
-def read(speech: KindCodecs = SPEECH, **metadata: Any) -> Headroom:
+def read(codecs: KindCodecs = CODECS, **metadata: Any) -> Headroom:
     made = headroom_object()
     made["metadata"] = {**made["metadata"], "uid": "u", **metadata}
-    thing = speech.thing_from(HEADROOMS, made)
+    thing = codecs.thing_from(HEADROOMS, made)
     assert isinstance(thing, Headroom)
     return thing
 
@@ -139,7 +139,7 @@ def test_labels_that_no_guardian_could_carry_are_left_out(
 def test_the_classes_are_the_drivers() -> None:
     classes = {
         made["metadata"]["name"]: (made["value"], made.get("preemptionPolicy"))
-        for made in SPEECH.classes()
+        for made in CODECS.classes()
     }
     assert classes == {
         "mount-s3-critical": (1000000000, "Never"),

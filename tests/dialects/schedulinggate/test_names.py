@@ -40,8 +40,8 @@ def test_what_is_wrong_with_a_text_is_said(text: str, words: str) -> None:
 
 
 def test_everything_that_is_installed_follows_the_names() -> None:
-    speech = KindCodecs([scheduling_gate(read_names(OTHER))], image="example.com/pause:1")
-    installed = install_objects(Installation("example.com/headroom:1", speech=speech))
+    codecs = KindCodecs([scheduling_gate(read_names(OTHER))], image="example.com/pause:1")
+    installed = install_objects(Installation("example.com/headroom:1", codecs=codecs))
     text = json.dumps(installed)
     assert "mount-s3" not in text
     assert "registry.k8s.io/pause" not in text
@@ -65,18 +65,18 @@ def test_everything_that_is_installed_follows_the_names() -> None:
 
 def test_the_headroom_in_that_namespace_is_the_drivers_and_no_other() -> None:
     names = read_names(OTHER)
-    speech = KindCodecs([scheduling_gate(names)])
-    (wish,) = [each for each in speech.objects() if each["kind"] == "Headroom"]
+    codecs = KindCodecs([scheduling_gate(names)])
+    (wish,) = [each for each in codecs.objects() if each["kind"] == "Headroom"]
     assert wish["metadata"]["namespace"] == "s3"
-    followed = _size(speech, wish)
+    followed = _size(codecs, wish)
     assert followed.marks is not None
     assert followed.marks.priority_class == "low"
     elsewhere = {**wish, "metadata": {**wish["metadata"], "namespace": "mount-s3"}}
-    assert _size(speech, elsewhere).marks is None
+    assert _size(codecs, elsewhere).marks is None
 
 
-def _size(speech: KindCodecs, wish: dict[str, object]) -> Follow:
-    read = speech.thing_from(HEADROOMS, wish)
+def _size(codecs: KindCodecs, wish: dict[str, object]) -> Follow:
+    read = codecs.thing_from(HEADROOMS, wish)
     assert isinstance(read, Headroom)
     assert isinstance(read.size, Follow)
     return read.size

@@ -77,7 +77,7 @@ KINDS: dict[str, Resource] = {
 
 def prepare(plane: ControlPlane) -> None:
     """Install everything, all dialects too, as `headroom install` does; no replica of its own."""
-    everything = Installation("example.com/headroom:1", replicas=0, speech=chosen(NAMES))
+    everything = Installation("example.com/headroom:1", replicas=0, codecs=chosen(NAMES))
     install(plane, install_objects(everything))
     for pool, count in (("commons", 3), ("bystander", 2)):
         plane.add_fake_nodes(count, cpu="8", labels={"pool": pool}, prefix=pool)

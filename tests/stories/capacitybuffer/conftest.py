@@ -13,7 +13,7 @@ from tests.stories.embedded import EmbeddedWorld
 from tests.stories.speaking import BOTH, embedded_world, world_of
 from tests.stories.world import World
 
-SPEECH = KindCodecs([CAPACITYBUFFER])
+CODECS = KindCodecs([CAPACITYBUFFER])
 
 
 @pytest.fixture(scope="package")
@@ -24,11 +24,11 @@ def buffer_plane(story_plane: ControlPlane) -> ControlPlane:
 
 @pytest.fixture(params=BOTH)
 def world(request: pytest.FixtureRequest) -> Iterator[World]:
-    with world_of(request, SPEECH, "buffer_plane") as here:
+    with world_of(request, CODECS, "buffer_plane") as here:
         yield here
 
 
 @pytest.fixture
 def embedded() -> Iterator[EmbeddedWorld]:
-    with embedded_world(SPEECH) as here:
+    with embedded_world(CODECS) as here:
         yield here

@@ -15,7 +15,7 @@ from tests.stories.embedded import EmbeddedWorld
 from tests.stories.speaking import BOTH, embedded_world, world_of
 from tests.stories.world import World
 
-SPEECH = KindCodecs([KORDER], (DAEMON_SETS,))
+CODECS = KindCodecs([KORDER], (DAEMON_SETS,))
 
 
 @pytest.fixture(scope="package")
@@ -26,18 +26,18 @@ def korder_plane(story_plane: ControlPlane) -> ControlPlane:
 
 @pytest.fixture(params=BOTH)
 def world(request: pytest.FixtureRequest) -> Iterator[World]:
-    with world_of(request, SPEECH, "korder_plane") as here:
+    with world_of(request, CODECS, "korder_plane") as here:
         yield here
 
 
 @pytest.fixture
 def embedded() -> Iterator[EmbeddedWorld]:
-    with embedded_world(SPEECH) as here:
+    with embedded_world(CODECS) as here:
         yield here
 
 
 @pytest.fixture
 def before_six() -> Iterator[EmbeddedWorld]:
     """The same, on a morning at a minute to six: for stories that go by the clock."""
-    with embedded_world(SPEECH, datetime(2027, 1, 4, 5, 59, tzinfo=UTC)) as here:
+    with embedded_world(CODECS, datetime(2027, 1, 4, 5, 59, tzinfo=UTC)) as here:
         yield here

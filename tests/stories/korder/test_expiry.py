@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.stories.embedded import EmbeddedWorld
-from tests.stories.korder.conftest import SPEECH
+from tests.stories.korder.conftest import CODECS
 from tests.stories.korder.things import guardians, order, phases
 from tests.stories.things import Json, pod
 from tests.stories.world import World
@@ -94,7 +94,7 @@ def test_windows_that_touch_leave_no_gap(before_six: EmbeddedWorld) -> None:
 def test_the_operator_dies_while_a_ticket_takes_over(embedded: EmbeddedWorld) -> None:
     """At whatever write it dies, the next one goes on and no rival gets in."""
     for writes in range(1, 30):
-        world = embedded if writes == 1 else EmbeddedWorld(speech=SPEECH)
+        world = embedded if writes == 1 else EmbeddedWorld(codecs=CODECS)
         stage(world, "1m", replicas=2)
         world.pass_time(50)
         world.cut_operator_after(writes)

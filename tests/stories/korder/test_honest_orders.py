@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from testbed.controlplane import ControlPlane
-from tests.stories.korder.conftest import SPEECH
+from tests.stories.korder.conftest import CODECS
 from tests.stories.korder.things import guardians, order, phases, ticket, until_phases
 from tests.stories.real import RealWorld
 from tests.stories.things import NAMESPACE, Json
@@ -90,7 +90,7 @@ def test_a_node_that_evicts_the_ticket_after_a_time_has_none(world: World) -> No
 
 @pytest.mark.e2e
 def test_tickets_that_are_orphaned_stay_and_the_order_goes(korder_plane: ControlPlane) -> None:
-    world = RealWorld(korder_plane, SPEECH)
+    world = RealWorld(korder_plane, CODECS)
     try:
         world.add_node("a")
         _until_tickets_are_collected(world)

@@ -14,23 +14,23 @@ from tests.stories.embedded import EmbeddedWorld
 from tests.stories.speaking import BOTH, embedded_world, world_of
 from tests.stories.world import World
 
-SPEECH = KindCodecs([SCHEDULING_GATE])
+CODECS = KindCodecs([SCHEDULING_GATE])
 
 
 @pytest.fixture
 def gate_plane(story_plane: ControlPlane) -> ControlPlane:
     """The stories' control plane, with all that the dialect brings."""
-    install(story_plane, [*SPEECH.classes(), *SPEECH.objects()])
+    install(story_plane, [*CODECS.classes(), *CODECS.objects()])
     return story_plane
 
 
 @pytest.fixture(params=BOTH)
 def world(request: pytest.FixtureRequest) -> Iterator[World]:
-    with world_of(request, SPEECH, "gate_plane") as here:
+    with world_of(request, CODECS, "gate_plane") as here:
         yield here
 
 
 @pytest.fixture
 def embedded() -> Iterator[EmbeddedWorld]:
-    with embedded_world(SPEECH) as here:
+    with embedded_world(CODECS) as here:
         yield here

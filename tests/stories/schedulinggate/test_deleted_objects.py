@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tests.stories.followers import gates_of
-from tests.stories.schedulinggate.conftest import SPEECH
+from tests.stories.schedulinggate.conftest import CODECS
 from tests.stories.schedulinggate.test_mountpoint import HELPERS, bucket, gated
 from tests.stories.world import World
 
-OWN = SPEECH.own_objects()
+OWN = CODECS.own_objects()
 
 
 def _there(world: World) -> bool:

@@ -67,14 +67,14 @@ def compare(
     if seeds > MOST_SEEDS:
         raise Misuse(f"--seeds {seeds}: at most {MOST_SEEDS}")
     read = once(read_text)
-    speech = chosen((*(dialect or ()), *dialects_in(files, read)))
-    foreign = {(kind.api_version, kind.kind) for kind in speech.foreign}
+    codecs = chosen((*(dialect or ()), *dialects_in(files, read)))
+    foreign = {(kind.api_version, kind.kind) for kind in codecs.foreign}
     found = configurations(
         files, vary or (), read, lambda version, kind: (version, kind) in foreign
     )
     promised = Promise(ratio("--promise", promise), length("--start-within", start_within))
-    scenarios = _scenarios(found, speech, read, (until, seed, start))
-    runs = _played(scenarios, speech, promised, (seeds, allow_cross_namespace_owners))
+    scenarios = _scenarios(found, codecs, read, (until, seed, start))
+    runs = _played(scenarios, codecs, promised, (seeds, allow_cross_namespace_owners))
     first = next(iter(scenarios.values()))
     numbers = list(range(first.seed, first.seed + seeds))
     about: dict[str, Any] = {"scenario": first.name, "seeds": numbers}
@@ -90,7 +90,7 @@ def compare(
 
 def _scenarios(
     found: list[Configuration],
-    speech: KindCodecs,
+    codecs: KindCodecs,
     read: Any,
     last_words: tuple[str | None, int | None, str | None],
 ) -> dict[str, Scenario]:
@@ -105,7 +105,7 @@ def _scenarios(
     with waiting("reading the configurations"):
         for each in found:
             try:
-                scenario = load_scenario(each.files, speech, False, each.reader(read))
+                scenario = load_scenario(each.files, codecs, False, each.reader(read))
             except ScenarioError as error:
                 if each.changes:
                     raise Misuse(f"{each.name}: {error.message}", error.hint) from error
@@ -121,7 +121,7 @@ def _scenarios(
 
 def _played(
     scenarios: dict[str, Scenario],
-    speech: KindCodecs,
+    codecs: KindCodecs,
     promise: Promise,
     manner: tuple[int, bool],
 ) -> list[ConfigurationRun]:
@@ -144,7 +144,7 @@ def _played(
             words = f"{name} ({index} of {len(scenarios)}): "
             with waiting(f"{words}starting the simulation", Progress()) as progress:
                 one = replace(scenario, seed=scenario.seed + number)
-                play = embedded_play(one, speech, Policy(across_namespaces=across))
+                play = embedded_play(one, codecs, Policy(across_namespaces=across))
                 if progress.on:
                     play.watch(Told(progress, words).tell)
                 try:

@@ -79,17 +79,17 @@ async def read_cluster(where: Where) -> World:
 async def read_all(reader: LiveReader) -> tuple[dict[kinds.Resource, list[Json]], World]:
     """List every kind that the command may need: as plain JSON by kind, and as one world."""
     where = reader.where
-    speech = chosen((*where.dialects, *await dialects_on(reader.client)))
-    foreign = speech.foreign if where.foreign else ()
-    optional = (kinds.HOLDS, kinds.HEADROOMS, *speech.foreign)
+    codecs = chosen((*where.dialects, *await dialects_on(reader.client)))
+    foreign = codecs.foreign if where.foreign else ()
+    optional = (kinds.HOLDS, kinds.HEADROOMS, *codecs.foreign)
     found: dict[kinds.Resource, list[Json]] = {}
     for resource in dict.fromkeys((*where.kinds, *foreign)):
         found[resource] = await reader.read(resource, resource in optional)
     raw = [item for items in found.values() for item in items]
-    world = decoded(raw, tuple(found), datetime.now(UTC), speech)
+    world = decoded(raw, tuple(found), datetime.now(UTC), codecs)
     for resource in (each for each in copied(world) if each not in found):
         found[resource] = await reader.read(resource)
-        more = decoded(found[resource], (resource,), world.now, speech)
+        more = decoded(found[resource], (resource,), world.now, codecs)
         world = replace(
             world,
             raw=world.raw + more.raw,
@@ -108,7 +108,7 @@ def copied(world: World) -> list[kinds.Resource]:
         copying.add(kinds.DAEMON_SETS.kind)
     if any(each.slot.auto is not None for each in world.headrooms):
         copying |= {each.kind for each in ANNOUNCING}
-    known = filter(world.speech.reads, (*kinds.WORKLOADS, kinds.POD_TEMPLATES, kinds.AUTOSCALERS))
+    known = filter(world.codecs.reads, (*kinds.WORKLOADS, kinds.POD_TEMPLATES, kinds.AUTOSCALERS))
     return [resource for resource in known if resource.kind in copying]
 
 

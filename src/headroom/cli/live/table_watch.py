@@ -85,7 +85,7 @@ class Follower:
         self.changed = asyncio.Event()
         self.kinds: tuple[Resource, ...] = ()
         self._client = client
-        self._speech = NATIVE
+        self._codecs = NATIVE
         self._reader = LiveReader(client, where, Hidden())
         self._items: dict[Resource, dict[Key, WatchedObject]] = {}
 
@@ -93,7 +93,7 @@ class Follower:
         """List everything once."""
         self._reader = replace(self._reader, progress=progress)
         found, world = await read_all(self._reader)
-        self._speech = world.speech
+        self._codecs = world.codecs
         self.kinds = tuple(found)
         for resource, items in found.items():
             self._items[resource] = {each.key: each for each in map(_watched, items)}
@@ -102,7 +102,7 @@ class Follower:
     def world(self) -> World:
         """The current objects."""
         raw = [each.content for items in self._items.values() for each in items.values()]
-        world = decoded(raw, tuple(self._items), datetime.now(UTC), self._speech)
+        world = decoded(raw, tuple(self._items), datetime.now(UTC), self._codecs)
         return self._reader.hidden.marked(world)
 
     async def follow(self, resource: Resource) -> None:

@@ -49,14 +49,14 @@ class LiveFeed:
         self,
         ledger: Ledger,
         now: Callable[[], datetime],
-        speech: KindCodecs,
+        codecs: KindCodecs,
         trouble: Callable[[Exception], None],
         prices: Prices | None = None,
         name: str = "",
     ) -> None:
         self._ledger = ledger
         self._now = now
-        self._speech = speech
+        self._codecs = codecs
         self._trouble = trouble
         self._prices = prices
         self._name = name
@@ -195,7 +195,7 @@ class LiveFeed:
             headrooms=tuple(ledger.slots.headrooms.values()),
             workloads=tuple(ledger.slots.workloads.values()),
             quotas=tuple(self._quotas.values()),
-            speech=self._speech,
+            codecs=self._codecs,
         )
 
 

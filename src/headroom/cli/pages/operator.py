@@ -33,7 +33,7 @@ class Surroundings:
 
     ledger: Ledger
     now: Callable[[], datetime]
-    speech: KindCodecs
+    codecs: KindCodecs
     prices: Prices
 
 
@@ -72,6 +72,6 @@ def operator_page(
             log.error(LogEvent.PAGE_FAILED, why=described(error), at=place_of(error))
 
     server = client.access.endpoint.server
-    feed = LiveFeed(around.ledger, around.now, around.speech, trouble, around.prices, server)
+    feed = LiveFeed(around.ledger, around.now, around.codecs, trouble, around.prices, server)
     gate: Gate = Local() if is_loopback(address.host) else Reviewed(client)
     return feed, Pages(Hub(feed, trouble), gate)

@@ -44,11 +44,11 @@ class PlannedRun:
     """What to run, and with which operator."""
 
     scenario: Scenario
-    speech: KindCodecs
+    codecs: KindCodecs
     policy: Policy
 
     def play(self) -> Play:
-        return embedded_play(self.scenario, self.speech, self.policy)
+        return embedded_play(self.scenario, self.codecs, self.policy)
 
     @cached_property
     def prices(self) -> Prices:
@@ -71,7 +71,7 @@ class PictureRecorder:
 
     def look(self, play: Play) -> None:
         """Take a snapshot of this moment."""
-        self.world = world = world_of(play, self._run.speech)
+        self.world = world = world_of(play, self._run.codecs)
         view = view_of(world)
         self.timeline.add(world.now, sample_of(view, *counted(world.pods)))
         source = (SIMULATION, self._run.scenario.name)
@@ -83,12 +83,12 @@ class PictureRecorder:
         self.frames.add(play.world.elapsed, kept)
 
 
-def world_of(play: Play, speech: KindCodecs) -> World:
+def world_of(play: Play, codecs: KindCodecs) -> World:
     """All objects of a simulated cluster now."""
-    kinds = (*WATCHED, *WORKLOADS, *filter(speech.reads, speech.resources))
+    kinds = (*WATCHED, *WORKLOADS, *filter(codecs.reads, codecs.resources))
     names = dict.fromkeys(each.kind for each in kinds)
     raw = [item for kind in names for item in play.objects(kind)]
-    return decoded(raw, kinds, play.world.clock.now(), speech)
+    return decoded(raw, kinds, play.world.clock.now(), codecs)
 
 
 def recorded(run: PlannedRun, most: int = 60) -> tuple[Result, PictureRecorder]:

@@ -19,7 +19,7 @@ def without_door(world: World, wish: Hold | Headroom, across_namespaces: bool = 
     if asking is None:
         return ""
     enabled = {each.name for each in world.namespaces if doors.opted_in(each)}
-    schedulers = world.speech.schedulers
+    schedulers = world.codecs.schedulers
     using = {
         owner.uid for pod in world.pods if doors.at_door(pod, schedulers) for owner in pod.owners
     }

@@ -29,7 +29,7 @@ Json = Mapping[str, Any]
 def foreign(world: World, kind: str) -> Table:
     """Every object of a dialect's kind."""
     definition = next(
-        each for each in world.speech.definitions() if each["spec"]["names"]["kind"] == kind
+        each for each in world.codecs.definitions() if each["spec"]["names"]["kind"] == kind
     )["spec"]
     columns: Sequence[Json] = definition["versions"][0].get("additionalPrinterColumns", ())
     narrow = [each for each in columns if not each.get("priority")]

@@ -33,7 +33,7 @@ def ledger_of(world: World, policy: Policy) -> Ledger:
         for hold in wish_of(world, each).slots
     ]
     things: list[Thing] = [*world.namespaces, *world.nodes, *world.holds, *slots, *world.pods]
-    engine = Engine(replace(policy, scheduler_names=world.speech.schedulers))
+    engine = Engine(replace(policy, scheduler_names=world.codecs.schedulers))
     for thing in things:
         engine.observe(Seen(thing), world.now)
     engine.observe(Synced(), world.now)

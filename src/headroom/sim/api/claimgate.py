@@ -26,7 +26,7 @@ def gated(pod: Json, store: Store) -> Json:
     found = store.find("ClaimIndex", where, INDEX_NAME)
     if found is None:
         return pod
-    asks = store.registry.speech.asks if where not in _NEVER_GATED else ()
+    asks = store.registry.codecs.asks if where not in _NEVER_GATED else ()
     opted_in = _has_opted_in(where, store)
     if not (opted_in or asks):
         return pod
@@ -51,7 +51,7 @@ def _index(found: Json) -> ClaimIndex:
 
 def _decoded(pod: Json, store: Store) -> Pod:
     """The pod with the annotations that the dialects read."""
-    thing = store.registry.speech.thing_from(PODS, pod)
+    thing = store.registry.codecs.thing_from(PODS, pod)
     if not isinstance(thing, Pod):
         raise SimulationError(f"{ref_of(pod)} is no pod")
     return thing

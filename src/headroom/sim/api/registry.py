@@ -23,13 +23,13 @@ from headroom.wire.schema.notation import Catalogue
 class Registry(Mapping[str, Kind]):
     """Kinds by name."""
 
-    def __init__(self, speech: KindCodecs = NATIVE) -> None:
-        self.speech = speech
-        self.catalogue: Catalogue = speech.catalogue()
-        self.reads_pods_plainly = speech.reads_plainly(PODS)
-        self._plain = frozenset(kind for kind in (PODS, NODES) if speech.reads_plainly(kind))
+    def __init__(self, codecs: KindCodecs = NATIVE) -> None:
+        self.codecs = codecs
+        self.catalogue: Catalogue = codecs.catalogue()
+        self.reads_pods_plainly = codecs.reads_plainly(PODS)
+        self._plain = frozenset(kind for kind in (PODS, NODES) if codecs.reads_plainly(kind))
         self._kinds = dict(KINDS)
-        for dialect in speech.dialects:
+        for dialect in codecs.dialects:
             for kind in _kinds_of(dialect.definitions, dialect.kinds):
                 self._kinds[kind.name] = kind
 
@@ -54,14 +54,14 @@ class Registry(Mapping[str, Kind]):
             return obj.told
         kind = self[str(obj["kind"])].resource
         if not isinstance(obj, Stored):
-            return self.speech.thing_from(kind, obj)
+            return self.codecs.thing_from(kind, obj)
         if kind not in self._plain:
-            obj.told = self.speech.thing_from(kind, obj)
+            obj.told = self.codecs.thing_from(kind, obj)
             return obj.told
         if obj.plain is None:
             obj.plain = obj.again()
         if obj.plain is None:
-            read = self.speech.thing_from(kind, obj)
+            read = self.codecs.thing_from(kind, obj)
             if not isinstance(read, Pod | Node):
                 return read
             obj.plain = read

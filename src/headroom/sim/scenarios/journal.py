@@ -31,7 +31,7 @@ class Journal:
         self._clock = clock
         store.listen("Pod", self._on_pod)
         store.listen("Node", self._on_node)
-        for kind in (HOLDS, HEADROOMS, *store.registry.speech.foreign):
+        for kind in (HOLDS, HEADROOMS, *store.registry.codecs.foreign):
             store.listen(kind.kind, self._on_wish)
 
     def divert(self, sink: Sink) -> None:

@@ -52,7 +52,7 @@ class ScenarioError(HeadroomError):
 
 def load_scenario(
     paths: Sequence[Path],
-    speech: KindCodecs = NATIVE,
+    codecs: KindCodecs = NATIVE,
     strict: bool = False,
     read: Read = read_text,
 ) -> Scenario:
@@ -60,7 +60,7 @@ def load_scenario(
 
     A ScenarioError has all problems; with `strict`, also kinds that are not simulated.
     """
-    known = Known.by(speech)
+    known = Known.by(codecs)
     documents, problems = _read_all(paths, read)
     scenarios = [item for item in documents if _is_scenario(item)]
     problems += [

@@ -45,7 +45,7 @@ class Meter:
         across_namespaces: bool = False,
     ) -> None:
         self._store = store
-        self._schedulers = store.registry.speech.schedulers
+        self._schedulers = store.registry.codecs.schedulers
         self._clock = clock
         self._prices = prices
         self._rules = OwnerRules(store, across_namespaces)

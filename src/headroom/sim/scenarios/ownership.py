@@ -47,7 +47,7 @@ class OwnerRules:
         self._across = across_namespaces
         self._wishes: dict[Ref, Hold | Headroom] = {}
         self._by_key: dict[str, dict[Ref, None]] = {}
-        for kind in (HOLDS, HEADROOMS, *store.registry.speech.foreign):
+        for kind in (HOLDS, HEADROOMS, *store.registry.codecs.foreign):
             store.listen(kind.kind, self._on_change)
 
     def match(self, pod: Pod) -> bool:

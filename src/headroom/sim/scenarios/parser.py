@@ -52,9 +52,9 @@ class Known:
     catalogue: Catalogue
 
     @classmethod
-    def by(cls, speech: KindCodecs) -> Known:
+    def by(cls, codecs: KindCodecs) -> Known:
         """The kinds that a simulator with these dialects knows."""
-        registry = Registry(speech)
+        registry = Registry(codecs)
         return cls(registry, with_scenarios(registry.catalogue))
 
     @property

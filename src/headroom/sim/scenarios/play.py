@@ -39,11 +39,11 @@ class Play:
         scenario: Scenario,
         operator_factory: OperatorFactory | None,
         settings: Settings | None = None,
-        speech: KindCodecs = NATIVE,
+        codecs: KindCodecs = NATIVE,
         policy: Policy = DEFAULT_POLICY,
     ) -> None:
         self.scenario = scenario
-        self.world = SimWorld(scenario.start, scenario.seed, settings, speech)
+        self.world = SimWorld(scenario.start, scenario.seed, settings, codecs)
         self.world.may_contain = True
         self.journal = Journal(self.world.store, self.world.clock)
         self._past_events = PastEvents(self.world.store, self.world.clock)
@@ -151,12 +151,12 @@ def run_scenario(
     scenario: Scenario,
     operator_factory: OperatorFactory | None,
     settings: Settings | None = None,
-    speech: KindCodecs = NATIVE,
+    codecs: KindCodecs = NATIVE,
     policy: Policy = DEFAULT_POLICY,
     prepare: Callable[[Play], None] | None = None,
 ) -> Result:
     """Run a scenario from start to end; `prepare` gets the run before time passes."""
-    play = Play(scenario, operator_factory, settings, speech, policy)
+    play = Play(scenario, operator_factory, settings, codecs, policy)
     try:
         if prepare is not None:
             prepare(play)

@@ -91,7 +91,7 @@ def result_of(scenario: Scenario, world: SimWorld, observed: RunObservations) ->
         seed=scenario.seed,
         start=format_time(scenario.start),
         end=format_time(world.clock.now()),
-        dialects=world.store.registry.speech.names,
+        dialects=world.store.registry.codecs.names,
         objects=tuple(sorted(objects, key=ref_of)),
         events=observed.events,
         journal=observed.journal,

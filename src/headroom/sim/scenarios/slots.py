@@ -23,7 +23,7 @@ def slots_at_the_end(store: Store) -> dict[str, Any]:
     """
     guardians = _guardians(store)
     found: dict[str, dict[str, int]] = {}
-    for kind in (HOLDS, HEADROOMS, *store.registry.speech.foreign):
+    for kind in (HOLDS, HEADROOMS, *store.registry.codecs.foreign):
         for obj in store.list(kind.kind):
             counts = _counts(store, obj, guardians)
             if counts is not None:

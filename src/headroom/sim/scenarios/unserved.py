@@ -56,7 +56,7 @@ class ServedObjects:
     def __init__(self, store: Store, policy: Policy) -> None:
         self._store = store
         self._policy = policy
-        self._kinds = (HOLDS, HEADROOMS, *store.registry.speech.foreign)
+        self._kinds = (HOLDS, HEADROOMS, *store.registry.codecs.foreign)
         self._whole: dict[Ref, int] = {}
         for kind in self._kinds:
             store.listen(kind.kind, self._on_change)

@@ -51,12 +51,12 @@ _STATUS = (
 _OUR_CONDITIONS = ("PodScheduled", "DisruptionTarget")
 
 
-def changes(user: str, speech: KindCodecs) -> cel.Validating:
+def changes(user: str, codecs: KindCodecs) -> cel.Validating:
     """The policy on pods that the operator patches, by themselves or through their status."""
     ours = f"key.startsWith({cel.text(f'{GROUP}/')})"
-    marks = cel.texts(name for dialect in speech.dialects for name in dialect.owner_labels)
+    marks = cel.texts(name for dialect in codecs.dialects for name in dialect.owner_labels)
     labels_ours = f"({ours} || key in {marks})"
-    beside = cel.texts(name for dialect in speech.dialects for name in dialect.claims)
+    beside = cel.texts(name for dialect in codecs.dialects for name in dialect.claims)
     notes_ours = f"({ours} || key in {beside})"
     return cel.Validating(
         CHANGES_NAME,
@@ -84,7 +84,7 @@ def changes(user: str, speech: KindCodecs) -> cel.Validating:
                 "the operator writes only nominations and why a pod waits or ends",
             ),
             cel.Check(_nominated(), "only latches and pods at our gate are nominated"),
-            cel.Check(_waits(speech), "only pods of our scheduler are told why they wait"),
+            cel.Check(_waits(codecs), "only pods of our scheduler are told why they wait"),
             cel.Check(
                 _marked(), f"pods of {', '.join(CLUSTER_NAMESPACES)} and of ours never give way"
             ),
@@ -105,7 +105,7 @@ def changes(user: str, speech: KindCodecs) -> cel.Validating:
     )
 
 
-def deletions(user: str, speech: KindCodecs) -> cel.Validating:
+def deletions(user: str, codecs: KindCodecs) -> cel.Validating:
     """The policy on pods that the operator deletes: ours, and pods that give way."""
     grace = cel.both(
         [
@@ -127,7 +127,7 @@ def deletions(user: str, speech: KindCodecs) -> cel.Validating:
             cel.Check(
                 f"{role_of('oldObject')} in {cel.texts(ROLES)} || "
                 # A guardian left over by the system that a dialect speaks for.
-                f"({controlled_by('oldObject', speech.foreign)}) || "
+                f"({controlled_by('oldObject', codecs.foreign)}) || "
                 f"({cel.both([_may_give_way(), marked, grace])})",
                 "the operator deletes its own pods, and pods marked as preempted with their grace",
             ),
@@ -135,9 +135,9 @@ def deletions(user: str, speech: KindCodecs) -> cel.Validating:
     )
 
 
-def bindings(user: str, speech: KindCodecs) -> cel.Validating:
+def bindings(user: str, codecs: KindCodecs) -> cel.Validating:
     """The policy on bindings: of the very pod that was seen, to a node, with a claim or nothing."""
-    claims = cel.texts(name for dialect in speech.dialects for name in dialect.claims)
+    claims = cel.texts(name for dialect in codecs.dialects for name in dialect.claims)
     known = f"key.startsWith({cel.text(f'{GROUP}/claimed')}) || key in {claims}"
     return cel.Validating(
         BINDINGS_NAME,
@@ -184,9 +184,9 @@ def _nominated() -> str:
     )
 
 
-def _waits(speech: KindCodecs) -> str:
+def _waits(codecs: KindCodecs) -> str:
     told = ".filter(each, each.type == 'PodScheduled')"
-    ours = f"oldObject.spec.?schedulerName.orValue('') in {cel.texts(sorted(speech.schedulers))}"
+    ours = f"oldObject.spec.?schedulerName.orValue('') in {cel.texts(sorted(codecs.schedulers))}"
     same = f"variables.conditions{told} == variables.oldConditions{told}"
     return f"{same} || ({ours} && !has(oldObject.spec.nodeName))"
 

@@ -20,9 +20,9 @@ _TERMS = (
 )
 
 
-def daemon_sets(user: str, image: str, speech: KindCodecs) -> cel.Validating:
+def daemon_sets(user: str, image: str, codecs: KindCodecs) -> cel.Validating:
     """The policy on DaemonSets that the operator writes."""
-    served = (HEADROOMS, *speech.foreign)
+    served = (HEADROOMS, *codecs.foreign)
     old = controlled_by("oldObject", served)
     same = cel.unchanged("metadata", ("ownerReferences", "finalizers"))
     return cel.Validating(

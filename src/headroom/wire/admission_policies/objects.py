@@ -25,12 +25,12 @@ from headroom.wire.policy import never_gated
 HAS_ENDED = "oldObject.?status.?phase.orValue('') in ['Succeeded', 'Failed']"
 
 
-def objects(user: str, home: str, speech: KindCodecs) -> list[Validating]:
+def objects(user: str, home: str, codecs: KindCodecs) -> list[Validating]:
     """The policies on everything that the operator writes and that is no pod, a policy a kind."""
     policies = (
-        *(_indexes(home, speech), _leases(home), _events(), _holds()),
-        *(_own_headrooms(home, speech), _slot_sets(speech), claims(), volumes()),
-        *(each for dialect in speech.dialects for each in dialect.confined),
+        *(_indexes(home, codecs), _leases(home), _events(), _holds()),
+        *(_own_headrooms(home, codecs), _slot_sets(codecs), claims(), volumes()),
+        *(each for dialect in codecs.dialects for each in dialect.confined),
     )
     return [Validating(_name(each), (each.match,), made_by(user), each.checks) for each in policies]
 
@@ -39,14 +39,14 @@ def _name(policy: Confined) -> str:
     return f"operator-{policy.match.resources[0]}.headroom.dev"
 
 
-def _indexes(home: str, speech: KindCodecs) -> Confined:
+def _indexes(home: str, codecs: KindCodecs) -> Confined:
     name = f"object.metadata.name == {text(INDEX_NAME)}"
     label = f"claim indexes are for namespaces with the label {CLAIMS_NAMESPACE_LABEL}"
     return confined(
         CLAIM_INDEXES,
         ("CREATE", "UPDATE"),
         Check(name, f"a claim index is called {INDEX_NAME}"),
-        Check(_asked_for(home, speech), label),
+        Check(_asked_for(home, codecs), label),
     )
 
 
@@ -67,36 +67,36 @@ def _holds() -> Confined:
     return confined(HOLDS, ("DELETE",), ended)
 
 
-def _own_headrooms(home: str, speech: KindCodecs) -> Confined:
+def _own_headrooms(home: str, codecs: KindCodecs) -> Confined:
     # The name of an object that is created is in the object alone.
     name = "(request.operation == 'CREATE' ? object.metadata.name : request.name)"
-    known = f"(request.namespace + '/' + {name}) in {texts(_headrooms(home, speech))}"
+    known = f"(request.namespace + '/' + {name}) in {texts(_headrooms(home, codecs))}"
     ours = Check(known, "the operator writes only those headrooms that a dialect stands on")
     return confined(HEADROOMS, ("CREATE", "UPDATE", "DELETE"), ours)
 
 
-def _slot_sets(speech: KindCodecs) -> Confined:
-    served = controlled_by("object", (HEADROOMS, *speech.foreign))
+def _slot_sets(codecs: KindCodecs) -> Confined:
+    served = controlled_by("object", (HEADROOMS, *codecs.foreign))
     return confined(
         SLOT_SETS, ("CREATE",), Check(served, "a SlotSet belongs to an object that is served")
     )
 
 
-def _headrooms(home: str, speech: KindCodecs) -> list[str]:
+def _headrooms(home: str, codecs: KindCodecs) -> list[str]:
     """The headrooms that are the operator's own, as namespace/name."""
     return [
         f"{namespace or home}/{name}"
-        for dialect in speech.dialects
+        for dialect in codecs.dialects
         for namespace, name in dialect.headrooms
     ]
 
 
-def _asked_for(home: str, speech: KindCodecs) -> str:
+def _asked_for(home: str, codecs: KindCodecs) -> str:
     label = text(CLAIMS_NAMESPACE_LABEL)
     labelled = f"namespaceObject.metadata.?labels[?{label}].orValue('') == 'enabled'"
     # The last write to a namespace that no longer asks says that nobody is gated.
     closing = "size(object.spec.?keys.orValue({})) == 0"
     where = [labelled, closing]
-    if speech.asks:
+    if codecs.asks:
         where.append(f"!(request.namespace in {texts(never_gated(home))})")
     return " || ".join(where)

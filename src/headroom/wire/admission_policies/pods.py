@@ -40,7 +40,7 @@ def role_of(root: str) -> str:
     return f"{root}.metadata.?labels[?{text(names.ROLE_LABEL)}].orValue('')"
 
 
-def creation(user: str, home: str, image: str, speech: KindCodecs) -> Validating:
+def creation(user: str, home: str, image: str, codecs: KindCodecs) -> Validating:
     """The policy on pods that the operator creates."""
     return Validating(
         NAME,
@@ -53,8 +53,8 @@ def creation(user: str, home: str, image: str, speech: KindCodecs) -> Validating
                 f"{names.ROLE_LABEL}",
             ),
             *harmless("object.spec", image),
-            Check(_modest(speech), "our pods have a priority class of ours and never preempt"),
-            Check(_owned(speech), "guardians and fences belong to an object that is served"),
+            Check(_modest(codecs), "our pods have a priority class of ours and never preempt"),
+            Check(_owned(codecs), "guardians and fences belong to an object that is served"),
             Check(_latch_at_home(home), f"latches live in {home} and wait at a gate of ours"),
         ),
         {"role": role_of("object"), "container": "object.spec.containers[0]"},
@@ -73,9 +73,9 @@ def harmless(spec: str, image: str) -> tuple[Check, ...]:
     )
 
 
-def guardian_classes(speech: KindCodecs) -> tuple[str, ...]:
+def guardian_classes(codecs: KindCodecs) -> tuple[str, ...]:
     """The priority classes that pods of ours may have."""
-    return tuple(dict.fromkeys((*OUR_CLASSES, *speech.guardian_classes)))
+    return tuple(dict.fromkeys((*OUR_CLASSES, *codecs.guardian_classes)))
 
 
 def _empty(root: str, name: str) -> str:
@@ -144,10 +144,10 @@ def _restricted(spec: str) -> str:
     )
 
 
-def _modest(speech: KindCodecs) -> str:
+def _modest(codecs: KindCodecs) -> str:
     return both(
         [
-            f"object.spec.?priorityClassName.orValue('') in {texts(guardian_classes(speech))}",
+            f"object.spec.?priorityClassName.orValue('') in {texts(guardian_classes(codecs))}",
             "object.spec.?preemptionPolicy.orValue('') == 'Never' || "
             "object.spec.?priority.orValue(0) < 0",
             f"object.spec.?terminationGracePeriodSeconds.orValue(30) <= {LONGEST_GRACE_S}",
@@ -164,8 +164,8 @@ def controlled_by(root: str, kinds: Iterable[Resource]) -> str:
     )
 
 
-def _owned(speech: KindCodecs) -> str:
-    served = controlled_by("object", (HOLDS, HEADROOMS, SLOT_SETS, *speech.foreign))
+def _owned(codecs: KindCodecs) -> str:
+    served = controlled_by("object", (HOLDS, HEADROOMS, SLOT_SETS, *codecs.foreign))
     return f"variables.role == {text(names.ROLE_LATCH)} || ({served})"
 
 

@@ -57,18 +57,18 @@ def registration_changes(user: str) -> cel.Validating:
 
 
 def confinement_objects(
-    home: str, speech: KindCodecs = NATIVE, image: str = PAUSE_IMAGE, *, webhook: bool = False
+    home: str, codecs: KindCodecs = NATIVE, image: str = PAUSE_IMAGE, *, webhook: bool = False
 ) -> list[Json]:
     """Return every policy and its binding, for an operator that lives in namespace `home`."""
     operator = cel.account_name(home, ACCOUNT)
     policies: list[cel.Validating] = [
-        creation(operator, home, image, speech),
-        changes(operator, speech),
-        deletions(operator, speech),
-        bindings(operator, speech),
-        daemon_sets(operator, image, speech),
-        *objects(operator, home, speech),
-        *reserved(operator, speech),
+        creation(operator, home, image, codecs),
+        changes(operator, codecs),
+        deletions(operator, codecs),
+        bindings(operator, codecs),
+        daemon_sets(operator, image, codecs),
+        *objects(operator, home, codecs),
+        *reserved(operator, codecs),
     ]
     if webhook:
         policies.append(registration_changes(cel.account_name(home, WEBHOOK_NAME)))

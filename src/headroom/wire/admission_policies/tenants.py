@@ -30,10 +30,10 @@ _MAY = f"authorizer.group({text(GROUP)}).resource({text(RESERVED)}).check({text(
 _HINT = f"only the operator may (and who may {USE} {RESERVED}.{GROUP})"
 
 
-def reserved(user: str, speech: KindCodecs) -> list[Validating]:
+def reserved(user: str, codecs: KindCodecs) -> list[Validating]:
     """The policies on what everybody but the operator writes."""
     others = {"not-the-operator": f"request.userInfo.username != {text(user)}"}
-    classes = guardian_classes(speech)
+    classes = guardian_classes(codecs)
     by_class = f"!(object.spec.?priorityClassName.orValue('') in {texts(classes)})"
     return [
         Validating(
@@ -60,7 +60,7 @@ def reserved(user: str, speech: KindCodecs) -> list[Validating]:
         ),
         Validating(
             OBJECTS_NAME,
-            _kinds(speech),
+            _kinds(codecs),
             others,
             _words("an object"),
             _variables(),
@@ -82,9 +82,9 @@ def reserved(user: str, speech: KindCodecs) -> list[Validating]:
     ]
 
 
-def _kinds(speech: KindCodecs) -> tuple[Match, ...]:
+def _kinds(codecs: KindCodecs) -> tuple[Match, ...]:
     """Our own kinds and those of the dialects that are on, a match for each group."""
-    kinds = (HOLDS, HEADROOMS, *speech.foreign)
+    kinds = (HOLDS, HEADROOMS, *codecs.foreign)
     return tuple(
         Match(
             group, tuple(each.plural for each in kinds if each.group == group), ("CREATE", "UPDATE")

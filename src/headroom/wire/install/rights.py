@@ -33,7 +33,7 @@ _AGGREGATE = f"{RBAC}/aggregate-to-"
 
 def rights(
     namespace: str,
-    speech: KindCodecs = NATIVE,
+    codecs: KindCodecs = NATIVE,
     *,
     tenant_edit: bool = False,
     served: Sequence[str] = (),
@@ -44,10 +44,10 @@ def rights(
     administrator's to say, by a binding of `headroom-edit`, unless `tenant_edit` is on. Where only
     some namespaces are `served`, what is in a namespace is written there alone.
     """
-    everywhere: list[Json] = _operator_rules(speech)
+    everywhere: list[Json] = _operator_rules(codecs)
     within: list[Json] = []
     if served:
-        everywhere, within = _parted(everywhere, speech)
+        everywhere, within = _parted(everywhere, codecs)
     return [
         account(ACCOUNT, namespace),
         cluster_role(ACCOUNT, everywhere),
@@ -65,7 +65,7 @@ def rights(
         ),
         cluster_role(
             "headroom-view",
-            [rule(GROUP, _OURS_TO_SEE, READ), *_to_see(speech)],
+            [rule(GROUP, _OURS_TO_SEE, READ), *_to_see(codecs)],
             {
                 f"{_AGGREGATE}view": "true",
                 f"{_AGGREGATE}edit": "true",
@@ -77,15 +77,15 @@ def rights(
             [
                 rule(GROUP, _OURS_TO_WRITE, _WRITE),
                 rule(GROUP, ("headrooms/scale",), ("update", "patch")),
-                *_to_write(speech),
+                *_to_write(codecs),
             ],
             {f"{_AGGREGATE}edit": "true", f"{_AGGREGATE}admin": "true"} if tenant_edit else {},
         ),
     ]
 
 
-def _operator_rules(speech: KindCodecs) -> list[Json]:
-    policies = (POLICY_NAME, *((ASKS_POLICY_NAME,) if speech.asks else ()))
+def _operator_rules(codecs: KindCodecs) -> list[Json]:
+    policies = (POLICY_NAME, *((ASKS_POLICY_NAME,) if codecs.asks else ()))
     return [
         rule("", ("pods", "nodes", "namespaces"), FOLLOW),
         rule(GROUP, ("holds", "headrooms"), FOLLOW),
@@ -135,24 +135,24 @@ def _operator_rules(speech: KindCodecs) -> list[Json]:
             ("get",),
             policies,
         ),
-        *speech.rules(),
+        *codecs.rules(),
     ]
 
 
-def served_namespaces(wanted: Sequence[str], namespace: str, speech: KindCodecs) -> tuple[str, ...]:
+def served_namespaces(wanted: Sequence[str], namespace: str, codecs: KindCodecs) -> tuple[str, ...]:
     """The namespaces to be served: those wanted, our own, and those that dialects stand on."""
-    own = (there for dialect in speech.dialects for there, _ in dialect.headrooms if there)
-    pods = (there for dialect in speech.dialects for there in dialect.namespaces)
+    own = (there for dialect in codecs.dialects for there, _ in dialect.headrooms if there)
+    pods = (there for dialect in codecs.dialects for there in dialect.namespaces)
     return tuple(dict.fromkeys((*wanted, namespace, *own, *pods))) if wanted else ()
 
 
-def _parted(rules: list[Json], speech: KindCodecs) -> tuple[list[Json], list[Json]]:
+def _parted(rules: list[Json], codecs: KindCodecs) -> tuple[list[Json], list[Json]]:
     """Rules apart: what is needed everywhere, and what only where namespaces are served.
 
     Everything is read everywhere, because room is judged by all pods there are; what has a
     namespace is written only in those that are served.
     """
-    unscoped = {kind.plural for kind in (VOLUMES, *speech.foreign) if not kind.namespaced}
+    unscoped = {kind.plural for kind in (VOLUMES, *codecs.foreign) if not kind.namespaced}
     everywhere: list[Json] = []
     within: list[Json] = []
     for each in rules:
@@ -170,17 +170,17 @@ def _parted(rules: list[Json], speech: KindCodecs) -> tuple[list[Json], list[Jso
     return everywhere, within
 
 
-def _to_see(speech: KindCodecs) -> list[Json]:
+def _to_see(codecs: KindCodecs) -> list[Json]:
     """What of a dialect's kinds is in a namespace, and so for who may look there."""
     return [
         rule(kind.group, (kind.plural, f"{kind.plural}/status"), READ)
-        for kind in speech.foreign
+        for kind in codecs.foreign
         if kind.namespaced
     ]
 
 
-def _to_write(speech: KindCodecs) -> list[Json]:
-    return [rule(kind.group, (kind.plural,), _WRITE) for kind in speech.foreign if kind.namespaced]
+def _to_write(codecs: KindCodecs) -> list[Json]:
+    return [rule(kind.group, (kind.plural,), _WRITE) for kind in codecs.foreign if kind.namespaced]
 
 
 def _workloads() -> dict[str, tuple[str, ...]]:

@@ -21,10 +21,10 @@ LEAVING_SECONDS = 5
 
 
 def webhook_objects(
-    image: str, namespace: str, speech: KindCodecs = NATIVE, *, metrics: bool = False
+    image: str, namespace: str, codecs: KindCodecs = NATIVE, *, metrics: bool = False
 ) -> list[Json]:
     """Return the webhook's objects, its registration last: by then it may be there to answer."""
-    program = _program(image, namespace, speech, metrics)
+    program = _program(image, namespace, codecs, metrics)
     return [
         *webhook_rights(namespace),
         _secret(namespace),
@@ -32,7 +32,7 @@ def webhook_objects(
         _deployment(program),
         disruption_budget(program),
         network_policy(program, (HTTPS_PORT,)),  # API servers have no label to let them in by.
-        registration(namespace, speech.asks),
+        registration(namespace, codecs.asks),
     ]
 
 
@@ -52,8 +52,8 @@ def webhook_rights(namespace: str) -> list[Json]:
     ]
 
 
-def _program(image: str, namespace: str, speech: KindCodecs, metrics: bool) -> Program:
-    dialects = (f"--dialect={name}" for name in speech.names)
+def _program(image: str, namespace: str, codecs: KindCodecs, metrics: bool) -> Program:
+    dialects = (f"--dialect={name}" for name in codecs.names)
     more = ("--metrics",) if metrics else ()
     return Program(
         name=WEBHOOK_NAME,
