@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from headroom.kube.informer_set import Batches
+from headroom.kube.informer_set import BatchQueue
 from headroom.ports import Event, Seen
 from tests.builders import pod
 from tests.kube.fakeapi import run
@@ -18,7 +18,7 @@ def batch(name: str) -> list[Event]:
 
 def test_batches_keep_their_order_and_wait_for_the_reader() -> None:
     async def main() -> None:
-        queue = Batches(2)
+        queue = BatchQueue(2)
         names = ("a", "b", "c", "d", "e")
 
         async def report() -> None:
@@ -36,7 +36,7 @@ def test_batches_keep_their_order_and_wait_for_the_reader() -> None:
 
 def test_everybody_who_waits_gets_room_in_the_end() -> None:
     async def main() -> None:
-        queue = Batches(1)
+        queue = BatchQueue(1)
         waiting = [asyncio.create_task(queue.put(batch(str(number)))) for number in range(5)]
         got = [await queue.get() for _ in waiting]
         await asyncio.gather(*waiting)
@@ -47,7 +47,7 @@ def test_everybody_who_waits_gets_room_in_the_end() -> None:
 
 def test_a_reader_that_waits_is_woken() -> None:
     async def main() -> None:
-        queue = Batches(1)
+        queue = BatchQueue(1)
         reading = asyncio.create_task(queue.get())
         await asyncio.sleep(0)
         await queue.put(batch("a"))
@@ -58,7 +58,7 @@ def test_a_reader_that_waits_is_woken() -> None:
 
 def test_a_reader_that_leaves_disturbs_nobody_and_loses_nothing() -> None:
     async def main() -> None:
-        queue = Batches(2)
+        queue = BatchQueue(2)
         reading = asyncio.create_task(queue.get())
         await asyncio.sleep(0)
         reading.cancel()

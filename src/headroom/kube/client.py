@@ -44,10 +44,10 @@ class Client:
         self.tuning = tuning or Tuning()
         self.requests: Counter[tuple[str, int]] = Counter()
         self.retries = 0
-        self._passport = RequestAuth(access)
+        self._auth = RequestAuth(access)
         self._session = Session(
             access,
-            self._passport,
+            self._auth,
             self.tuning.connect_seconds,
             self.tuning.request_seconds,
             self.tuning.largest_answer,
@@ -108,11 +108,11 @@ class Client:
         self, path: str, what: str, quiet: float
     ) -> AsyncIterator[AsyncIterator[bytes]]:
         """Open an endless answer as chunks; silence for `quiet` seconds is an error."""
-        used = await self._passport.current()
+        used = await self._auth.current()
         response = await self._session.open_stream(path, quiet)
         if response.status == 401:
             hang_up(response)
-            await self._passport.renew(used)
+            await self._auth.renew(used)
             response = await self._session.open_stream(path, quiet)
         self.requests["WATCH", response.status] += 1
         try:
@@ -149,11 +149,11 @@ class Client:
     ) -> Answer:
         """One attempt; after a 401 it is repeated once with fresh credentials."""
         async with self._slots:
-            used = await self._passport.current()
+            used = await self._auth.current()
             answer = await self._session.send(method, path, body, content_type)
             self.requests[method, answer.status] += 1
             if answer.status == 401:
-                await self._passport.renew(used)
+                await self._auth.renew(used)
                 answer = await self._session.send(method, path, body, content_type)
                 self.requests[method, answer.status] += 1
                 self._check_known(answer)
@@ -165,7 +165,7 @@ class Client:
             raise Unauthorized(
                 401,
                 f"{server} does not accept our credentials ({origin})",
-                self._passport.credentials.diagnosis(),
+                self._auth.credentials.diagnosis(),
             )
 
     def _pause(self, attempt: int, answer: Answer | None) -> float:

@@ -29,7 +29,7 @@ from headroom.core.actions import (
 from headroom.kube.answers import no_kubernetes
 from headroom.kube.client import Client
 from headroom.kube.errors import KubeError, NoSuchKind
-from headroom.kube.informer_set import Batches, Gathering, WatchSource
+from headroom.kube.informer_set import BatchQueue, Gathering, WatchSource
 from headroom.kube.kubeconfig import find_access
 from headroom.kube.outcomes import outcome_of, outcome_of_trouble, repeatable
 from headroom.kube.watch_scope import Trouble, WatchHealth, WatchScope, WatchTuning
@@ -95,7 +95,7 @@ class KubeCluster:
 
     async def watch(self) -> AsyncGenerator[Event, None]:
         """Yield everything that exists, then `Synced`, then every change."""
-        queue = Batches(QUEUED_BATCHES)
+        queue = BatchQueue(QUEUED_BATCHES)
         informers = asyncio.ensure_future(self._run_informers(queue))
         try:
             while True:
@@ -176,7 +176,7 @@ class KubeCluster:
             return outcome_of_trouble(error)
         return outcome_of(write, answer)
 
-    async def _run_informers(self, queue: Batches) -> None:
+    async def _run_informers(self, queue: BatchQueue) -> None:
         """Run all informers; the first one that ends, for whatever reason, ends the stream.
 
         A dead watch must never look like a cluster without changes.

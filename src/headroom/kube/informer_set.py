@@ -41,7 +41,7 @@ AUTOSCALER_LOOK_S = 30.0
 Batch = list[Event] | Exception  # An exception ends the stream.
 
 
-class Batches:
+class BatchQueue:
     """The queue of merged events with its one reader; who puts more than `most` waits for it.
 
     `asyncio.Queue` does the same with three times as many calls, for each line of a watch.

@@ -35,7 +35,7 @@ class Session:
     def __init__(
         self,
         access: Access,
-        passport: RequestAuth,
+        auth: RequestAuth,
         connect_seconds: float,
         request_seconds: float,
         largest: int,
@@ -43,12 +43,12 @@ class Session:
         self.closed = False
         self.server_time = ServerTime()
         self._access = access
-        self._passport = passport
+        self._auth = auth
         self._connect_seconds = connect_seconds
         self._largest = largest
         self._deadlines = Deadlines(request_seconds)
         self._limits = self._limited(total=request_seconds)
-        self._exchange = Exchange(access.endpoint, passport, self._limited(), READ_BUFFER)
+        self._exchange = Exchange(access.endpoint, auth, self._limited(), READ_BUFFER)
         login = access.endpoint.proxy_login
         # aiohttp turns it into Proxy-Authorization, in CONNECT and in plain requests.
         self._proxy_headers = {"Authorization": login.basic} if login else None
@@ -78,7 +78,7 @@ class Session:
                 deadline.connection = None
         except TRANSPORT_ERRORS as error:
             if isinstance(error, aiohttp.ClientSSLError):
-                self._passport.forget()
+                self._auth.forget()
             late = deadline is not None and deadline.late
             raise translated(TimeoutError() if late else error, self._access) from error
         connection.release()
@@ -156,14 +156,14 @@ class Session:
         limits: aiohttp.ClientTimeout,
     ) -> aiohttp.ClientResponse:
         endpoint = self._access.endpoint
-        tls = self._passport.tls
+        tls = self._auth.tls
         _, session = self._opened()
         try:
             response = await session.request(
                 method,
                 URL(endpoint.server + path, encoded=True),
                 data=body,
-                headers=self._passport.headers(content_type),
+                headers=self._auth.headers(content_type),
                 timeout=limits,
                 ssl=tls if tls is not None else True,
                 server_hostname=endpoint.tls_server_name or None,
@@ -173,7 +173,7 @@ class Session:
             )
         except TRANSPORT_ERRORS as error:
             if isinstance(error, aiohttp.ClientSSLError):
-                self._passport.forget()
+                self._auth.forget()
             raise translated(error, self._access) from error
         self.server_time.note(response.headers.get("Date"))
         return response

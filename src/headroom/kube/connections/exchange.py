@@ -32,12 +32,12 @@ class Exchange:
     """Sends requests to one server, and reads the heads of their answers."""
 
     def __init__(
-        self, endpoint: Endpoint, passport: RequestAuth, limits: aiohttp.ClientTimeout, buffer: int
+        self, endpoint: Endpoint, auth: RequestAuth, limits: aiohttp.ClientTimeout, buffer: int
     ) -> None:
         self._url = URL(endpoint.server, encoded=True)
         self._prefix = self._url.raw_path.rstrip("/")
         self._name = endpoint.tls_server_name or None
-        self._passport = passport
+        self._auth = auth
         self._limits = limits  # for connecting
         self._buffer = buffer
         self._target: aiohttp.ClientRequest | None = None
@@ -47,7 +47,7 @@ class Exchange:
         """A whole request as bytes."""
         if ONE_WORD.fullmatch(path) is None:
             raise aiohttp.InvalidURL(path)
-        headers = self._passport.headers(content_type)
+        headers = self._auth.headers(content_type)
         made = self._heads.get(content_type)
         if made is None or made[0] is not headers:  # New credentials have new headers.
             made = self._heads[content_type] = headers, self._head(headers)
@@ -89,7 +89,7 @@ class Exchange:
 
     def _destination(self) -> aiohttp.ClientRequest:
         """What the pool must know to find a connection, or to make one."""
-        tls = self._passport.tls if self._passport.tls is not None else True
+        tls = self._auth.tls if self._auth.tls is not None else True
         if self._target is None or self._target.ssl is not tls:
             loop = asyncio.get_running_loop()
             self._target = aiohttp.ClientRequest(
