@@ -136,7 +136,7 @@ def test_what_is_gone_is_forgotten() -> None:
     play = Play(node("a", 64), *(hold(f"h{n}", cpu=1, memory=0) for n in range(150)))
     play.answer = Written(play)
     play.run(seconds=3)
-    writer = play.engine._publisher
+    writer = play.engine._statuses
     assert writer.size() > 150
     for each in list(play.toy.holds.values()):
         play.engine.observe(Lost(each), play.now)

@@ -46,7 +46,7 @@ def touch_indexes(ledger: Ledger, of: Hold | Headroom) -> None:
         ledger.agenda.touch(index_subject(namespace))
 
 
-class Indexer:
+class ClaimIndexController:
     """Maintains the claim index of each namespace."""
 
     def __init__(self, ledger: Ledger) -> None:

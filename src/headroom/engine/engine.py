@@ -53,7 +53,7 @@ from headroom.engine import (
 )
 from headroom.engine.agenda import OWNER_PAUSE, Agenda
 from headroom.engine.bursts import look_at_burst, look_at_retries
-from headroom.engine.claim_index import Indexer, index_subject
+from headroom.engine.claim_index import ClaimIndexController, index_subject
 from headroom.engine.doors import witnesses
 from headroom.engine.doors.claims import (
     is_taken_back,
@@ -63,7 +63,7 @@ from headroom.engine.doors.claims import (
     waits_since,
 )
 from headroom.engine.effects import assume, begin, end, makes_latch
-from headroom.engine.error_isolation.notices import Notices
+from headroom.engine.error_isolation.error_reporter import ErrorReporter
 from headroom.engine.error_isolation.quarantine import Quarantine
 from headroom.engine.headrooms import guardian_pace, own_objects
 from headroom.engine.headrooms.companions import Concerning, settled
@@ -97,15 +97,15 @@ class Engine:
     def __init__(self, policy: Policy) -> None:
         self._agenda = Agenda()
         self.ledger = Ledger(policy, self._agenda)
-        self._publisher = StatusWriter(self.ledger)
-        self._headrooms = HeadroomController(self.ledger, self._publisher)
-        self._keeper = HoldController(self.ledger, self._publisher)
-        self._indexer = Indexer(self.ledger)
+        self._statuses = StatusWriter(self.ledger)
+        self._headrooms = HeadroomController(self.ledger, self._statuses)
+        self._holds = HoldController(self.ledger, self._statuses)
+        self._claim_index = ClaimIndexController(self.ledger)
         self._first: deque[Subject] = deque()  # what was due when we first might act
         self.synced = False
         self.quarantine = Quarantine(self._agenda)
-        self._notices = Notices(self.ledger, self._publisher)
-        self._observers = Observers(self.ledger, self._publisher, self._headrooms, self._indexer)
+        self._error_reporter = ErrorReporter(self.ledger, self._statuses)
+        self._observers = Observers(self.ledger, self._statuses, self._headrooms, self._claim_index)
         self._controllers: Mapping[Topic, Controller] = {
             Topic.POD: self._decide_pod,
             Topic.HOLD: self._decide_hold,
@@ -114,12 +114,12 @@ class Engine:
             Topic.ANNOUNCE: lambda each, now: self._headrooms.look(each.identity, now),
             Topic.NODE: self._wake,
             Topic.FENCE: lambda each, now: fence_controller.look(self.ledger, each.identity, now),
-            Topic.INDEX: lambda each, now: self._indexer.look(each.identity, now),
+            Topic.INDEX: lambda each, now: self._claim_index.look(each.identity, now),
             Topic.BULK: lambda _, now: look_at_burst(self.ledger, now),
             Topic.WAKING: lambda _, now: look_at_retries(self.ledger, now),
             Topic.DOORS: lambda _, now: witnesses.look(self.ledger, now),
             Topic.QUOTA: lambda each, now: quotas.look(
-                self.ledger, each.identity, self._publisher, now
+                self.ledger, each.identity, self._statuses, now
             ),
             Topic.OWN: lambda each, now: own_objects.look(self.ledger, each.identity, now),
             Topic.FOLLOW: self._wake,
@@ -142,7 +142,7 @@ class Engine:
 
     def sees(self, silent_for: timedelta) -> None:
         """Set how long the watch of pods has been silent; too long means that it may be broken."""
-        self._indexer.blind = silent_for > self.ledger.policy.watch_silence
+        self._claim_index.blind = silent_for > self.ledger.policy.watch_silence
 
     def plan(self, now: datetime) -> Plan:
         """Decide what to do now; the sequences of the plan count as started."""
@@ -200,13 +200,13 @@ class Engine:
     def _tell_contained(self, now: datetime, planned: list[Sequence]) -> None:
         """Report contained exceptions on the objects that they concern."""
         for contained in self.quarantine.take_untold():
-            tell = partial(self._notices.of, contained, now)
+            tell = partial(self._error_reporter.of, contained, now)
             self.quarantine.attempt("tell", contained.subject, now, self._start, planned, tell)
 
     def withdraw(self, now: datetime) -> tuple[Sequence, ...]:
         """The writes that stop the gating of new pods, before the operator stops."""
         planned: list[Sequence] = []
-        self._start(planned, partial(self._indexer.withdraw, now))
+        self._start(planned, partial(self._claim_index.withdraw, now))
         return tuple(planned)
 
     def let_go(self, now: datetime) -> None:
@@ -217,7 +217,7 @@ class Engine:
 
     def _forget_lost(self, now: datetime) -> None:
         for hold in self.ledger.lost:
-            for forget in (self._keeper.forget, partial(member_gone, self.ledger)):
+            for forget in (self._holds.forget, partial(member_gone, self.ledger)):
                 self.quarantine.attempt("forget", hold_subject(hold.parent), now, forget, hold)
         self.ledger.lost.clear()
 
@@ -268,7 +268,7 @@ class Engine:
                 if not version or isinstance(outcome, Gone):  # Else it has changed, and is there.
                     lose_pod(self.ledger, key, uid, now)
             case WriteHoldStatus() | WriteHeadroomStatus() | WriteQuotaStatus():
-                self._publisher.failed(action, outcome, now)
+                self._statuses.failed(action, outcome, now)
             case CreateSlotObject():
                 wrote(self.ledger, action, outcome, now)
             case SetFinalizers(parent=parent) | DeleteObject(parent=parent):
@@ -280,7 +280,7 @@ class Engine:
                 self.ledger.pod_memory[uid] = replace(memory, told="")
                 self._agenda.failed(pod_subject(key), now)
             case WriteIndex(namespace=namespace):
-                self._indexer.forget(namespace)
+                self._claim_index.forget(namespace)
                 self._agenda.failed(index_subject(namespace), now)
             case _:
                 pass
@@ -288,9 +288,9 @@ class Engine:
     def _done(self, action: Action, outcome: Done, now: datetime) -> None:
         match action:
             case CreateGuardian(hold=hold):
-                self._keeper.made(hold, outcome.uid, now)
+                self._holds.made(hold, outcome.uid, now)
             case WriteHoldStatus() | WriteHeadroomStatus() | WriteQuotaStatus():
-                self._publisher.done(action, now)
+                self._statuses.done(action, now)
             case SetFinalizers():
                 finalized(self.ledger, action)
             case CreateSlotObject():
@@ -330,8 +330,8 @@ class Engine:
         hold = self.ledger.holds.get(subject.identity)
         if hold is None or self._agenda.busy(hold_subject(hold.parent)):
             return ()
-        called = subject.topic is Topic.HOLD or self._publisher.is_due(subject, now)
-        return self._keeper.look(hold, now) if called else ()
+        called = subject.topic is Topic.HOLD or self._statuses.is_due(subject, now)
+        return self._holds.look(hold, now) if called else ()
 
     def _wake(self, subject: Subject, now: datetime) -> Iterable[Sequence]:
         """Subjects without writes of their own: other subjects are decided because of them."""
@@ -343,7 +343,7 @@ class Engine:
         elif subject.topic is Topic.PACE:
             guardian_pace.look(self.ledger, subject, now)
         else:
-            self._publisher.look(subject.identity, now)
+            self._statuses.look(subject.identity, now)
         return ()
 
     def _decide_pod(self, subject: Subject, now: datetime) -> Iterable[Sequence]:

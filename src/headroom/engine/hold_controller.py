@@ -60,9 +60,9 @@ QUIET_START = timedelta(seconds=2)  # Most holds are Available by then: one writ
 class HoldController:
     """Decides every hold, one at a time."""
 
-    def __init__(self, ledger: Ledger, publisher: StatusWriter) -> None:
+    def __init__(self, ledger: Ledger, statuses: StatusWriter) -> None:
         self._ledger = ledger
-        self._publisher = publisher
+        self._statuses = statuses
 
     def forget(self, hold: Hold) -> None:
         """A hold is gone."""
@@ -79,7 +79,7 @@ class HoldController:
     def look(self, hold: Hold, now: datetime) -> Iterator[Sequence]:
         """Decide this hold, and yield its writes."""
         ledger = self._ledger
-        seen = self._publisher.give_up_unseen(hold, now)
+        seen = self._statuses.give_up_unseen(hold, now)
         view = self._view(seen, now)
         decision = hold_decision.decide(view, now, ledger.policy)
         self._apply(seen, decision)
@@ -230,7 +230,7 @@ class HoldController:
             self._ledger.agenda.later(hold_subject(hold.parent), soon)
             return
         owners = {pod.uid: pod for pod in view.claimants}
-        yield from self._publisher.publish(hold, status, owners, now)
+        yield from self._statuses.publish(hold, status, owners, now)
         if hold.member is not None:  # A write under way may have kept this one back.
             slot_now(self._ledger, hold, self._ledger.holds[hold.parent.identity].status)
 

@@ -36,7 +36,7 @@ from headroom.core.subjects import (
     pod_subject,
 )
 from headroom.engine import quotas, volumes
-from headroom.engine.claim_index import Indexer, index_subject
+from headroom.engine.claim_index import ClaimIndexController, index_subject
 from headroom.engine.doors import witnesses
 from headroom.engine.doors.taken_over import note_guardian_gone
 from headroom.engine.evictions import note_preempted, wake_waiting_holds
@@ -60,9 +60,9 @@ class Observers:
     """The parts of the engine that process events."""
 
     ledger: Ledger
-    publisher: StatusWriter
+    statuses: StatusWriter
     headrooms: HeadroomController
-    indexer: Indexer
+    claim_index: ClaimIndexController
 
 
 def _see_pod(to: Observers, pod: Pod, now: datetime) -> None:
@@ -119,10 +119,10 @@ def _see_hold(to: Observers, hold: Hold, _: datetime) -> None:
         return  # Another operator may; the set of namespaces never changes.
     allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
     allowed = apart_from_others(allowed, ledger.hold_index.all(By.SIDE))
-    known = member(ledger, to.publisher.see(allowed))
+    known = member(ledger, to.statuses.see(allowed))
     if not _repeats(ledger, known):
         ledger.see_hold(known)
-        to.indexer.touch(allowed)
+        to.claim_index.touch(allowed)
     quotas.see_hold(ledger, allowed)
     witnesses.want(ledger, allowed)
 
@@ -130,12 +130,12 @@ def _see_hold(to: Observers, hold: Hold, _: datetime) -> None:
 def _lose_hold(to: Observers, gone: Hold, _: datetime) -> None:
     ledger, parent = to.ledger, gone.parent
     if parent.identity in ledger.holds:
-        to.indexer.touch(ledger.holds[parent.identity])
+        to.claim_index.touch(ledger.holds[parent.identity])
     ledger.lose_hold(parent.identity)
     witnesses.forget(ledger, parent)
     quotas.lose(ledger, parent)
     quotas.asks_anew(ledger, hold_subject(parent))
-    to.publisher.forget(status_subject(parent))
+    to.statuses.forget(status_subject(parent))
 
 
 def _see_headroom(to: Observers, headroom: Headroom, now: datetime) -> None:
@@ -158,13 +158,13 @@ def _lose_headroom(to: Observers, gone: Headroom, _: datetime) -> None:
 
 
 def _see_quota(to: Observers, quota: Quota, _: datetime) -> None:
-    to.publisher.note(quota_subject(quota.parent), quota.parent.uid, quota.status)
+    to.statuses.note(quota_subject(quota.parent), quota.parent.uid, quota.status)
     quotas.see_quota(to.ledger, quota)
 
 
 def _lose_quota(to: Observers, gone: Quota, _: datetime) -> None:
     quotas.lose_quota(to.ledger, gone.parent)
-    to.publisher.forget(quota_subject(gone.parent))
+    to.statuses.forget(quota_subject(gone.parent))
 
 
 def _see_stored(to: Observers, thing: Stored, now: datetime) -> None:
@@ -219,7 +219,7 @@ def _lose_namespace(to: Observers, gone: Namespace, _: datetime) -> None:
     to.ledger.namespaces.pop(gone.name, None)
     to.ledger.state.remove_namespace(gone.name)
     quotas.relabelled(to.ledger)
-    to.indexer.forget(gone.name)
+    to.claim_index.forget(gone.name)
 
 
 def _count_overhead(to: Observers, _: AutoscalerSeen, __: datetime) -> None:

@@ -24,12 +24,12 @@ REASON = "InternalError"
 ADVICE = "this is a bug in headroom, please report it; others are not affected"
 
 
-class Notices:
+class ErrorReporter:
     """Reports contained exceptions on the objects that they concern."""
 
-    def __init__(self, ledger: Ledger, publisher: StatusWriter) -> None:
+    def __init__(self, ledger: Ledger, statuses: StatusWriter) -> None:
         self._ledger = ledger
-        self._publisher = publisher
+        self._statuses = statuses
 
     def of(self, contained: Contained, now: datetime) -> Iterator[Sequence]:
         """The writes that report an exception; none for a subject that is not an object."""
@@ -56,7 +56,7 @@ class Notices:
         yield _tell_parent(hold.parent, message, now)
         conditions = _degraded(hold.status.conditions, message, now, hold.generation)
         status = replace(hold.status, conditions=conditions)
-        yield from self._publisher.publish(hold, status, {}, now)
+        yield from self._statuses.publish(hold, status, {}, now)
 
     def _headroom(self, name: str, message: str, now: datetime) -> Iterator[Sequence]:
         headroom = self._ledger.slots.headrooms.get(name)
@@ -65,7 +65,7 @@ class Notices:
         yield _tell_parent(headroom.parent, message, now)
         conditions = _degraded(headroom.status.conditions, message, now, headroom.generation)
         status = replace(headroom.status, conditions=conditions)
-        yield from self._publisher.publish_headroom(headroom, status, now)
+        yield from self._statuses.publish_headroom(headroom, status, now)
 
 
 def _degraded(
