@@ -42,7 +42,7 @@ def test_a_slot_set_of_somebody_else_is_left_alone() -> None:
 
 
 def test_what_was_refused_is_tried_again_later() -> None:
-    refused = Companion(rests_until=SOON)
+    refused = Companion(paused_until=SOON)
     assert decide_slot_set(refused, HEADROOM, None, NOON) == (refused, None, SOON)
     assert decide_slot_set(refused, HEADROOM, None, SOON).write is not None
     assert decide_daemon_set(refused, HEADROOM, None, OVERHEAD, NOON).wake_at == SOON

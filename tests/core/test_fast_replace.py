@@ -33,7 +33,7 @@ class Loose:
     [
         (pod("p"), {"node": "n", "phase": "Running"}),
         (hold("h"), {"version": "7"}),
-        (HoldView(hold("h")), {"node": "n", "promised": True}),
+        (HoldView(hold("h")), {"node": "n", "expects_owner": True}),
         (NOTHING, {"node": "n"}),
         (NOTHING, {}),
         (Counted("c"), {"also": 2}),

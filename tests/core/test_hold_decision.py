@@ -34,10 +34,10 @@ def old() -> Pod:
 
 
 def seen(
-    memory: HoldMemory, *guardians: Pod, after_s: float = 0, promised: bool = False
+    memory: HoldMemory, *guardians: Pod, after_s: float = 0, expects_owner: bool = False
 ) -> HoldMemory:
     now = NOON + timedelta(seconds=after_s)
-    view = with_roles(HoldView(ONCE, guardians, memory=memory, promised=promised), now)
+    view = with_roles(HoldView(ONCE, guardians, memory=memory, expects_owner=expects_owner), now)
     return observed(view, Policy(), now)
 
 
@@ -72,7 +72,7 @@ def test_one_loss_is_counted_once_however_often_it_is_seen() -> None:
 
 def test_while_an_owner_is_on_its_way_nothing_is_lost() -> None:
     made = guardian_made(HoldMemory(losses=3), "uid", NOON)
-    assert seen(made, after_s=1, promised=True) == made
+    assert seen(made, after_s=1, expects_owner=True) == made
 
 
 def test_a_guardian_that_stands_ends_trouble_and_pauses() -> None:

@@ -105,7 +105,7 @@ def test_an_owner_that_has_come_to_its_end_has_used_the_hold() -> None:
 
 def test_a_hold_with_an_owner_on_its_way_is_left_alone() -> None:
     waiting = replace(ONCE, status=HoldStatus(phase="Available", node="a"))
-    life = live(HoldView(waiting, (), promised=True, node="a"))
+    life = live(HoldView(waiting, (), expects_owner=True, node="a"))
     assert steps(life) == []
     assert life.status == waiting.status
     assert life.wake_at == NOON + timedelta(hours=24)
@@ -113,7 +113,7 @@ def test_a_hold_with_an_owner_on_its_way_is_left_alone() -> None:
 
 def test_even_a_promised_hold_ends_when_its_time_is_over() -> None:
     ended = replace(ONCE, expires=NOON)
-    life = live(HoldView(ended, (guardian(),), promised=True, node="a"))
+    life = live(HoldView(ended, (guardian(),), expects_owner=True, node="a"))
     assert (life.status.phase, reason(life)) == ("Failed", "Expired")
     assert steps(life) == ["DeletePod"]
 
@@ -262,7 +262,7 @@ def test_a_slot_whose_owners_use_all_of_it_is_held_anew_elsewhere() -> None:
     slot = replace(ONCE, parent=replace(ONCE.parent, kind="Headroom", slot="1"))
     there = (owner(name="p"), owner(name="q"))
     view = HoldView(
-        slot, node="a", lodgers=there, kept=KeptRoom(latched=resources(cpu=3), whole=False)
+        slot, node="a", slot_users=there, kept=KeptRoom(latched=resources(cpu=3), whole=False)
     )
     life = live(view)
     assert life.sequence is not None
@@ -274,7 +274,9 @@ def test_a_slot_whose_owners_use_all_of_it_is_held_anew_elsewhere() -> None:
 def test_a_slot_in_use_that_could_be_whole_gets_its_claim_before_its_guardian() -> None:
     """A guardian that waits in kube-scheduler's queue keeps nothing, and others may be quicker."""
     slot = replace(ONCE, parent=replace(ONCE.parent, kind="Headroom", slot="1"))
-    view = HoldView(slot, node="a", lodgers=(owner(cpu=2),), kept=KeptRoom(pinned=True, whole=True))
+    view = HoldView(
+        slot, node="a", slot_users=(owner(cpu=2),), kept=KeptRoom(pinned=True, whole=True)
+    )
     assert steps(live(view)) == ["CreateLatch", "Nominate"]
     waits = guardian(node="")
     assert steps(live(replace(view, guardians=(waits,)))) == ["DeletePod"]

@@ -33,7 +33,7 @@ LATCH = pod(
         PARENT_ANNOTATION: "Hold/default/h",
     },
 )
-SETTLED = LatchView(LATCH, firm_at=NOON)
+SETTLED = LatchView(LATCH, firm_from=NOON)
 OPEN = replace(SETTLED, waiting=True, open=(OpenClaim(OWNER, H, pod("g", node="a"), None),))
 
 
@@ -65,7 +65,7 @@ def test_one_that_the_watch_has_not_shown_is_left_alone() -> None:
 
 def test_one_whose_owner_waits_must_be_firm() -> None:
     firm = NOON + LINGER
-    assert decided(replace(OPEN, open=(), firm_at=firm)) == LatchDecision(NEW_LATCH, wake_at=firm)
+    assert decided(replace(OPEN, open=(), firm_from=firm)) == LatchDecision(NEW_LATCH, wake_at=firm)
 
 
 def test_a_handover_in_progress_is_left_alone() -> None:
@@ -115,7 +115,7 @@ def test_it_outlives_its_handover_then_waits_for_another_use_and_goes() -> None:
 
 
 def test_one_that_is_in_the_way_goes_at_once_after_it_has_lingered() -> None:
-    assert work(later(replace(SETTLED, awaited=True), LINGER)) is Work.UNLATCH
+    assert work(later(replace(SETTLED, waited_for=True), LINGER)) is Work.UNLATCH
     memory = replace(decided(SETTLED).memory, dismissed=True)
     assert work(decided(replace(SETTLED, memory=memory), LINGER)) is Work.UNLATCH
     assert work(decided(replace(SETTLED, memory=memory))) is None

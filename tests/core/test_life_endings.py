@@ -92,9 +92,9 @@ def test_the_room_of_a_hold_is_not_asked_about_when_its_one_owner_has_it_or_come
     owner, coming = pod("o", cpu=2, node="a"), pod("o", cpu=2)
     given = HoldView(hold("h", cpu=2), (), (owner,), node="a")
     assert asks_no_room(given)
-    assert asks_no_room(replace(given, claimants=(coming,), promised=True))
+    assert asks_no_room(replace(given, claimants=(coming,), expects_owner=True))
     assert not asks_no_room(replace(given, claimants=(coming,)))
-    assert not asks_no_room(replace(given, claimants=(), promised=True))
+    assert not asks_no_room(replace(given, claimants=(), expects_owner=True))
     assert not asks_no_room(replace(given, hold=hold("h", cpu=2, allocate_once=False)))
 
 

@@ -75,7 +75,7 @@ def test_success_ends_the_pause_and_the_counting() -> None:
     agenda = Agenda()
     agenda.failed(A, NOON)
     agenda.succeeded(A)
-    assert not agenda.resting(A, NOON)
+    assert not agenda.in_backoff(A, NOON)
     agenda.failed(A, NOON)
     assert agenda.not_before(A) == NOON + FIRST_PAUSE
 
@@ -86,9 +86,9 @@ def test_who_rests_comes_back_though_an_earlier_timer_was_used_up() -> None:
     agenda.later(A, NOON + FIRST_PAUSE / 2)
     agenda.failed(A, NOON)
     assert agenda.take(NOON + FIRST_PAUSE / 2) == (A,)
-    assert agenda.resting(A, NOON + FIRST_PAUSE / 2)
+    assert agenda.in_backoff(A, NOON + FIRST_PAUSE / 2)
     assert agenda.take(NOON + FIRST_PAUSE) == (A,)
-    assert not agenda.resting(A, NOON + FIRST_PAUSE)
+    assert not agenda.in_backoff(A, NOON + FIRST_PAUSE)
 
 
 def test_of_a_subject_that_is_gone_nothing_is_left() -> None:
@@ -119,10 +119,10 @@ def test_who_waits_for_two_things_still_waits_for_the_other() -> None:
     agenda.wait(A, on=node_changed("m"))
     agenda.wake(node_changed("n"))
     assert agenda.take(NOON) == (A,)
-    assert agenda.awaited(node_changed("m"))
-    assert not agenda.awaited(node_changed("n"))
+    assert agenda.has_waiters(node_changed("m"))
+    assert not agenda.has_waiters(node_changed("n"))
     agenda.stop_waiting(A, on=node_changed("m"))
-    assert not agenda.awaited(node_changed("m"))
+    assert not agenda.has_waiters(node_changed("m"))
     assert agenda.size() == 0
 
 

@@ -1,4 +1,4 @@
-"""Shelves: the holds that could concern a pod, the best first, each once."""
+"""The index of holds: those that could concern a pod, the best first, each once."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tests.builders import NOON, hold, owned_by, pod, resources, selector
 WEB = pod("p", labels={"app": "web", "tier": "front"})
 
 
-def shelves(*holds: Hold, across: bool = False) -> HoldIndex:
+def hold_index(*holds: Hold, across: bool = False) -> HoldIndex:
     filled = HoldIndex(across)
     for each in holds:
-        filled.put(each)
+        filled.add(each)
     return filled
 
 
@@ -26,55 +26,55 @@ def names(filled: HoldIndex, whose: Pod = WEB) -> list[str]:
 
 def test_the_oldest_comes_first_then_the_first_by_name() -> None:
     old = hold("z", created=NOON - timedelta(days=1))
-    assert names(shelves(hold("b"), hold("a"), old)) == ["z", "a", "b"]
+    assert names(hold_index(hold("b"), hold("a"), old)) == ["z", "a", "b"]
 
 
 def test_holds_for_others_are_not_looked_at() -> None:
-    assert names(shelves(hold("mine"), hold("theirs", owners="api"))) == ["mine"]
+    assert names(hold_index(hold("mine"), hold("theirs", owners="api"))) == ["mine"]
 
 
 def test_a_hold_that_two_rules_lead_to_comes_once() -> None:
     both = hold("h", owners=(owned_by(app="web"), owned_by(tier="front")))
-    assert names(shelves(both, hold("i"))) == ["h", "i"]
+    assert names(hold_index(both, hold("i"))) == ["h", "i"]
 
 
 def test_a_hold_for_anybody_concerns_everybody() -> None:
     anybody = hold("h", owners=(OwnerRule(selector=selector()),))
-    assert names(shelves(anybody), pod("q")) == ["h"]
+    assert names(hold_index(anybody), pod("q")) == ["h"]
 
 
 def test_a_hold_for_one_pod_is_found_by_its_name() -> None:
     one = hold("h", owners=(OwnerRule(object=ObjectMatch(name="q")),))
-    assert names(shelves(one), pod("q")) == ["h"]
-    assert names(shelves(one), WEB) == []
+    assert names(hold_index(one), pod("q")) == ["h"]
+    assert names(hold_index(one), WEB) == []
 
 
-def test_another_namespace_has_shelves_of_its_own() -> None:
+def test_another_namespace_has_entries_of_its_own() -> None:
     there = hold("h", namespace="there")
     named = hold("i", namespace="there", owners=(OwnerRule(object=ObjectMatch(namespace="*")),))
-    assert names(shelves(there, named)) == []
-    assert names(shelves(there, named, across=True)) == ["i"]
+    assert names(hold_index(there, named)) == []
+    assert names(hold_index(there, named, across=True)) == ["i"]
 
 
-def test_what_was_taken_is_gone_from_every_shelf() -> None:
+def test_what_was_removed_is_gone_from_every_entry() -> None:
     both = hold("h", owners=(owned_by(app="web"), owned_by(tier="front")))
-    filled = shelves(both)
-    filled.take("Hold/default/h")
-    filled.take("Hold/default/h")
+    filled = hold_index(both)
+    filled.remove("Hold/default/h")
+    filled.remove("Hold/default/h")
     assert names(filled) == []
     assert "Hold/default/h" not in filled
 
 
 def test_a_hold_whose_rules_change_moves() -> None:
-    filled = shelves(hold("h", owners="api"))
-    assert filled.put(hold("h", owners="web"))
+    filled = hold_index(hold("h", owners="api"))
+    assert filled.add(hold("h", owners="web"))
     assert names(filled) == ["h"]
     assert names(filled, pod("q", labels={"app": "api"})) == []
 
 
-def test_putting_again_changes_nothing_and_says_so() -> None:
-    filled = shelves(hold("h"))
-    assert not filled.put(hold("h"))
+def test_adding_again_changes_nothing_and_says_so() -> None:
+    filled = hold_index(hold("h"))
+    assert not filled.add(hold("h"))
     assert names(filled) == ["h"]
 
 
@@ -83,36 +83,39 @@ def asking(cpu: int = 0, memory: str = "0") -> Pod:
 
 
 def test_the_smaller_hold_that_is_large_enough_comes_first() -> None:
-    filled = shelves(hold("large", 4, "8Gi"), hold("small", 2, "4Gi"))
+    filled = hold_index(hold("large", 4, "8Gi"), hold("small", 2, "4Gi"))
     assert names(filled, asking(2, "4Gi")) == ["small", "large"]
 
 
 def test_a_hold_already_in_use_comes_before_an_equal_one_that_is_whole() -> None:
     filled = HoldIndex(False)
-    filled.put(hold("a", 4, 0), resources(4))
-    filled.put(hold("b", 4, 0), resources(2))
+    filled.add(hold("a", 4, 0), resources(4))
+    filled.add(hold("b", 4, 0), resources(2))
     assert names(filled, asking(1)) == ["b", "a"]
 
 
 def test_a_given_order_comes_before_everything_else() -> None:
     ordered = hold("large", 4, "8Gi", terms=Terms(order=123456))
-    assert names(shelves(hold("small", 2, "4Gi"), ordered), asking(2, "4Gi")) == ["large", "small"]
+    assert names(hold_index(hold("small", 2, "4Gi"), ordered), asking(2, "4Gi")) == [
+        "large",
+        "small",
+    ]
 
 
 def test_the_lowest_order_comes_first_and_may_be_negative() -> None:
     holds = [hold(f"h{order}", terms=Terms(order=order)) for order in (7, 0, -3, 2)]
-    assert names(shelves(*holds), asking(1)) == ["h-3", "h2", "h7", "h0"]
+    assert names(hold_index(*holds), asking(1)) == ["h-3", "h2", "h7", "h0"]
 
 
 def test_holds_that_fit_equally_well_come_by_age_whatever_their_shape() -> None:
     first = hold("z", 8, "8Gi", created=NOON - timedelta(days=1))
-    filled = shelves(hold("b", 4, "4Gi"), first, hold("a", 4, "4Gi"))
+    filled = hold_index(hold("b", 4, "4Gi"), first, hold("a", 4, "4Gi"))
     assert names(filled, pod("p", labels={"app": "web"})) == ["z", "a", "b"]
 
 
 def test_a_hold_that_is_asked_for_by_name_is_the_only_one() -> None:
     named = replace(WEB, wish=Wish(needs_hold=True, name="b"))
-    assert names(shelves(hold("a"), hold("b"), hold("c")), named) == ["b"]
+    assert names(hold_index(hold("a"), hold("b"), hold("c")), named) == ["b"]
 
 
 def without_namespace(*owners: OwnerRule, home: str = "default") -> Hold:
@@ -121,18 +124,18 @@ def without_namespace(*owners: OwnerRule, home: str = "default") -> Hold:
 
 
 def test_a_hold_without_a_namespace_is_found_where_its_guardian_is() -> None:
-    filled = shelves(without_namespace(owned_by(app="web")))
+    filled = hold_index(without_namespace(owned_by(app="web")))
     assert names(filled) == ["r"]
     assert names(filled, pod("p", labels={"app": "web"}, namespace="there")) == []
 
 
 def test_and_in_each_namespace_that_a_rule_names() -> None:
-    filled = shelves(without_namespace(OwnerRule(object=ObjectMatch("p", "there"))))
+    filled = hold_index(without_namespace(OwnerRule(object=ObjectMatch("p", "there"))))
     assert names(filled, pod("p", namespace="there")) == ["r"]
     assert names(filled, pod("p", namespace="elsewhere")) == []
 
 
 def test_words_that_change_are_news_though_the_place_is_the_same() -> None:
-    filled = shelves(hold("h"))
-    assert filled.put(hold("h", generation=2))
-    assert filled.put(hold("h", generation=2, labels={"a": "b"}))
+    filled = hold_index(hold("h"))
+    assert filled.add(hold("h", generation=2))
+    assert filled.add(hold("h", generation=2, labels={"a": "b"}))

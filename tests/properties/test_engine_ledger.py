@@ -134,7 +134,7 @@ def facts(ledger: Ledger) -> dict[str, Any]:
         "guardians": {str(h.parent): _keys(ledger.guardians_of(h)) for h in HOLDS},
         "claimants": {str(h.parent): _keys(ledger.claimants_of(h)) for h in HOLDS},
         "kept by": {str(h.parent): _keys(ledger.latches_of(h)) for h in HOLDS},
-        "promised": {str(h.parent): ledger.promised(h) for h in HOLDS},
+        "expects_owner": {str(h.parent): ledger.expects_owner(h) for h in HOLDS},
         "latched": {key: latched(ledger, each) for key, each in sorted(ledger.pods.items())},
         "unsettled": {name: unsettled_on(ledger, name) for name in NODES},
         "nominated": {name: sorted(p.key for p in state.nominated_on(name)) for name in NODES},

@@ -61,17 +61,17 @@ def test_a_pod_that_matches_a_rule_carries_one_of_its_keys(rule: OwnerRule, owne
 
 @examples(60)
 @given(holds, pods, st.data())
-def test_the_shelves_miss_no_hold_that_a_pod_may_claim(
+def test_the_index_misses_no_hold_that_a_pod_may_claim(
     all_of_them: list[Hold], owner: Pod, data: st.DataObject
 ) -> None:
-    shelves = HoldIndex(across_namespaces=False)
+    hold_index = HoldIndex(across_namespaces=False)
     for each in all_of_them:
-        shelves.put(each)
+        hold_index.add(each)
     gone = data.draw(st.sets(st.sampled_from([str(each.parent) for each in all_of_them] or ["-"])))
     for parent in sorted(gone):
-        shelves.take(parent)
+        hold_index.remove(parent)
     left = [each for each in all_of_them if str(each.parent) not in gone]
-    found = list(shelves.for_pod(owner))
+    found = list(hold_index.for_pod(owner))
     assert found == sorted(set(found))
     mine = {str(each.parent) for each in left if owner_refusal(each, owner) is None}
     assert mine <= set(found)

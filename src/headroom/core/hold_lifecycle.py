@@ -61,7 +61,7 @@ def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
         return ended(view, seated, ("Expired", f"expired at {ends.isoformat()}"), now, policy)
     if view.homeless and hold.terms.ends_with_node:
         return ended(view, seated, ("Expired", f"its node {view.node} is gone"), now, policy)
-    if view.promised:
+    if view.expects_owner:
         return HoldDecision(hold.status, None, ends)
     if hold.starts is not None and now < hold.starts:
         soon = Facts(hold, "Pending", "NotStarted", f"starts at {hold.starts.isoformat()}")
@@ -76,7 +76,7 @@ def asks_no_room(view: HoldView) -> bool:
     hold, owners = view.hold, view.claimants
     if hold.tenure is not None or hold.deleted is not None or hold.problems:
         return False
-    on_its_way = view.promised and bool(owners) and not hold.group
+    on_its_way = view.expects_owner and bool(owners) and not hold.group
     return hold.allocate_once and (on_its_way or any(_seated(pod, view.node) for pod in owners))
 
 
@@ -94,7 +94,7 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
     users = tuple(pod for pod in seated if not pod.finished)
     guardians, guardian = view.roles, view.roles.standing
     used, size = told_use(hold, users), size_kept(view)
-    node = view.node if users or view.kept.fenced or view.lodgers else ""
+    node = view.node if users or view.kept.fenced or view.slot_users else ""
     if guardian is not None and guardian.node:
         node = guardian.node
     facts = told_of(view, standing_facts(view, size, node, used))
@@ -108,7 +108,7 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
         )
     early = _early_latch(view, users, node)
     if early:
-        return HoldDecision(status, grow(hold, node, early, policy.namespace, view.lodgers))
+        return HoldDecision(status, grow(hold, node, early, policy.namespace, view.slot_users))
     if view.reclaim is not None and not view.obstacles.refused and not view.obstacles.held_up:
         return _reclaiming(view, size, now, policy)
     if hold.pre_allocation and not users and not node and not view.obstacles.held_up:
@@ -141,7 +141,7 @@ def _to_go(view: HoldView) -> tuple[Pod, ...]:
         return (guardian,)
     if view.kept.placeless and not view.hold.paused:
         return ()
-    if view.kept.pinned and view.lodgers and _seeks(guardian):
+    if view.kept.pinned and view.slot_users and _seeks(guardian):
         return (guardian,)  # One that waits keeps nothing from others; a claim does.
     return tuple(pod for pod in (guardian, successor) if view.obstacles.first and _seeks(pod))
 
@@ -149,8 +149,8 @@ def _to_go(view: HoldView) -> tuple[Pod, ...]:
 def size_kept(view: HoldView) -> Resources:
     """How much the guardian keeps: what owners leave, or all of a slot that can be whole."""
     stands = view.roles.standing is not None or view.kept.pinned
-    if view.lodgers and not view.kept.whole and stands:
-        return to_keep(view.hold, view.lodgers)
+    if view.slot_users and not view.kept.whole and stands:
+        return to_keep(view.hold, view.slot_users)
     seated = (pod for pod in view.claimants if _seated(pod, view.node))
     return to_keep(view.hold, (pod for pod in seated if not pod.finished))
 
@@ -173,7 +173,7 @@ def _early_latch(view: HoldView, users: tuple[Pod, ...], node: str) -> Resources
     that belongs to its node has a latch while owners use it: they may end without warning.
     """
     guardian = view.roles.standing
-    if view.kept.pinned and view.lodgers and not view.kept.claimed and not view.kept.passing:
+    if view.kept.pinned and view.slot_users and not view.kept.claimed and not view.kept.passing:
         kept = guardian.requests if guardian is not None and guardian.node else EMPTY
         wanted = view.hold.template.pod.requests.largest(kept)
         return EMPTY if view.hold.paused or wanted.fits_in(kept) else wanted
@@ -195,7 +195,7 @@ def _awaiting(
     view: HoldView, size: Resources, now: datetime, policy: Policy
 ) -> HoldDecision | None:
     """Keep a latch beside the pods whose room the hold will get, and a guardian when they end."""
-    hold, found = view.hold, view.awaited
+    hold, found = view.hold, view.succession
     if found is None:
         if not hold.terms.needs_candidate:
             return None
@@ -339,7 +339,7 @@ def _make(view: HoldView, status: HoldStatus, size: Resources, policy: Policy) -
 def _made(view: HoldView, size: Resources, in_use: bool, policy: Policy) -> Sequence | None:
     """Where the next guardian comes from: a latch, an expired slot, or free room; None: not yet."""
     hold, node, kept, latched = view.hold, view.node, view.kept, view.kept.latched
-    part = to_keep(hold, view.lodgers) if view.lodgers else EMPTY
+    part = to_keep(hold, view.slot_users) if view.slot_users else EMPTY
     fits = kept.grows and (kept.whole or size.fits_in(part))  # A latch may keep more than is free.
     if node and latched is not None and fits and size.fits_in(latched):
         return put_back(hold, node, size)
@@ -350,7 +350,7 @@ def _made(view: HoldView, size: Resources, in_use: bool, policy: Policy) -> Sequ
     rest = _common(size, kept.taken_over)
     if rest and in_use and node and not kept.grows:  # It has grown meanwhile.
         return put_back(hold, node, rest)
-    if kept.pinned and view.lodgers and not kept.whole:
+    if kept.pinned and view.slot_users and not kept.whole:
         return None
     small = latched is not None and not size.fits_in(latched)
     if kept.young or (kept.pinned and kept.claimed and (kept.passing or small)):

@@ -97,7 +97,7 @@ class Agenda:
         for subject in self._waiting.get(happened, ()):
             self.touch(subject)
 
-    def awaited(self, happening: Awaited) -> bool:
+    def has_waiters(self, happening: Awaited) -> bool:
         """Whether a subject waits for this change."""
         return happening in self._waiting
 
@@ -116,7 +116,9 @@ class Agenda:
         # What was due when its work began is brought back by `finish`, too.
         free = tuple([subject for subject in found if subject not in self._busy])
         for subject in free if self._not_before else ():
-            if self.resting(subject, now):  # Its timer may have been an earlier one, now used up.
+            if self.in_backoff(
+                subject, now
+            ):  # An earlier timer, now used up, may be why it is due.
                 self.later(subject, self._not_before[subject])
         return free
 
@@ -167,7 +169,7 @@ class Agenda:
                 self._busy.pop(subject, None)
             self.touch(subject)
 
-    def puts_off(self, subject: Subject, now: datetime) -> bool:
+    def is_deferred(self, subject: Subject, now: datetime) -> bool:
         """Whether a subject must not be decided now; it becomes due again later by itself."""
         until = self._not_before.get(subject) if subject.topic in PAUSED else None
         # A busy one was decided earlier in this plan.
@@ -207,7 +209,7 @@ class Agenda:
     def not_before(self, subject: Subject) -> datetime | None:
         return self._not_before.get(subject)
 
-    def resting(self, subject: Subject, now: datetime) -> bool:
+    def in_backoff(self, subject: Subject, now: datetime) -> bool:
         """Whether a subject pauses after a failure; `take` returns it when the pause is over."""
         until = self._not_before.get(subject)
         return until is not None and now < until

@@ -151,7 +151,7 @@ class Engine:
         planned: list[Sequence] = []
         if not self.ledger.began:
             self._begin(now)
-        looks, resting = MOST_LOOKS, self.quarantine.rests
+        looks, pauses = MOST_LOOKS, self.quarantine.pauses
         due = self._due(now, looks)
         if not (due or self.ledger.lost or self.ledger.parked or self.quarantine.untold):
             return Plan((), self._agenda.wake_at())
@@ -159,14 +159,14 @@ class Engine:
             looks -= len(due)
             left = iter(due)
             for subject in left:
-                if self._agenda.puts_off(subject, now):
+                if self._agenda.is_deferred(subject, now):
                     continue
-                if subject in resting and self.quarantine.postpones(subject, now):
+                if subject in pauses and self.quarantine.postpones(subject, now):
                     continue
                 decide = partial(self._controllers[subject.topic], subject, now)
                 attempt = self.quarantine.attempt  # What is decided before it raises is done.
                 if attempt("decide", subject, now, self._start, planned, decide):
-                    resting.pop(subject, None)
+                    pauses.pop(subject, None)
                 if len(planned) >= MOST_AT_ONCE:
                     break
             self._follow_up(now, planned)

@@ -65,7 +65,7 @@ def _to_enter(ledger: Ledger, hold: Hold, now: datetime) -> HoldToEnter:
 
     def moving() -> bool:
         writing = busy(hold_subject(hold.parent)) or busy(node_subject(node))
-        return writing or ledger.promised(hold) or bool(ledger.latches_of(hold))
+        return writing or ledger.expects_owner(hold) or bool(ledger.latches_of(hold))
 
     def use() -> HoldInUse | None:
         if node not in ledger.nodes:
@@ -110,7 +110,7 @@ def reclaim_view(ledger: Ledger, hold: Hold, waits: bool) -> ReclaimView:
     return ReclaimView(
         hold,
         waits,
-        ledger.promised(hold) or bool(ledger.lodgers_of(hold)) or node not in ledger.nodes,
+        ledger.expects_owner(hold) or bool(ledger.slot_users_of(hold)) or node not in ledger.nodes,
         ledger.guardian_of(hold),
         limits_of(ledger, hold.home),
         others,

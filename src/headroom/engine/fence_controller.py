@@ -81,7 +81,7 @@ def _view(ledger: Ledger, node: str, now: datetime) -> FenceView:
     moving = (
         room.name
         for room in frozen.returning
-        if ledger.agenda.busy(hold_subject(room.hold.parent)) or ledger.promised(room.hold)
+        if ledger.agenda.busy(hold_subject(room.hold.parent)) or ledger.expects_owner(room.hold)
     )
     return FenceView(
         frozen,
@@ -103,5 +103,5 @@ def _view(ledger: Ledger, node: str, now: datetime) -> FenceView:
 def _place_latch(ledger: Ledger, node: str) -> PlaceLatch:
     key = place_latch(node, ledger.policy.namespace)
     latch = ledger.pods.get(key)
-    firm = ledger.firm_at(latch) if latch is not None and latch.nominated == node else None
+    firm = ledger.firm_from(latch) if latch is not None and latch.nominated == node else None
     return PlaceLatch(latch is not None, firm, ledger.agenda.busy(pod_subject(key)))

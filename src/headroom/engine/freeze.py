@@ -29,13 +29,13 @@ from headroom.scheduling.filters import feasible_on
 def hold_room(ledger: Ledger, hold: Hold) -> HoldRoom:
     """A hold with the pods that keep or use its room."""
     latches = ledger.latches_of(hold)
-    firm = {latch.key: ledger.firm_at(latch) for latch in latches}
+    firm = {latch.key: ledger.firm_from(latch) for latch in latches}
     parent = hold.parent.identity
     return HoldRoom(
         hold,
         ledger.guardians_of(hold),
         ledger.claimants_of(hold),
-        ledger.lodgers_of(hold),
+        ledger.slot_users_of(hold),
         latches,
         tuple(ledger.having(By.LATCH_OF_HOLD, parent)),
         ledger.memory[parent].node,
@@ -101,7 +101,7 @@ def stands_for_hold(ledger: Ledger, latch: Pod) -> bool:
         return False
     if keeps_rest(hold):
         lost = ledger.memory[hold.parent.identity].reclaims
-        return keeps_claim(latch, hold, ledger.lodgers_of(hold), ledger.guardian_of(hold), lost)
+        return keeps_claim(latch, hold, ledger.slot_users_of(hold), ledger.guardian_of(hold), lost)
     places = ledger.state.free_places(latch.nominated)
     return keeps_place(latch, hold, ledger.claimants_of(hold), places)
 

@@ -44,11 +44,11 @@ def park(ledger: Ledger, pod: Pod, offer: Offer) -> None:
     where = Entry(By.PARKED, offer.node), Entry(By.RESERVED, parent)
     ledger.handovers.put(pod.key, where)
     if offer.hold.allocate_once:
-        ledger.open.take(parent)
+        ledger.open.remove(parent)
     elif (left := left_beside(ledger, offer.hold)) is not None:
-        ledger.open.put(offer.hold, left)  # Nobody is woken: it was there for all before.
+        ledger.open.add(offer.hold, left)  # Nobody is woken: it was there for all before.
     else:
-        ledger.shelve(offer.hold, None)  # What is left will be there for the next.
+        ledger.set_claimable(offer.hold, None)  # What is left will be there for the next.
     ledger.state.expect(pod, offer.node)
     chosen = parent, offer.hold.parent.uid
     ledger.pod_memory[pod.uid] = replace(ledger.pod_memory[pod.uid], chosen=chosen)
@@ -143,7 +143,7 @@ def _begin(
             if owner is not pod:
                 ledger.state.expect(owner, offer.node)
             if not offer.hold.allocate_once:  # What is left wakes those who come too late for this.
-                ledger.shelve(offer.hold, None)
+                ledger.set_claimable(offer.hold, None)
             continue
         ledger.state.unexpect(pod.key)
         if owner is not None:

@@ -93,7 +93,7 @@ class HoldController:
         for latch in () if hold.allocate_once and not lasting else ledger.latches_of(hold):
             ledger.agenda.touch(pod_subject(latch.key))  # It stands as long as the hold waits.
         sequence = self._admitted(hold, decision, now)
-        self._shelve(hold, view.promised, sequence is not None, now)
+        self._set_claimable(hold, view.expects_owner, sequence is not None, now)
         if sequence is not None:
             yield sequence
 
@@ -119,11 +119,11 @@ class HoldController:
             hold=hold,
             guardians=guardians,
             claimants=room.owners,
-            promised=ledger.promised(hold, room.owners),
-            lodgers=room.slot_users,
+            expects_owner=ledger.expects_owner(hold, room.owners),
+            slot_users=room.slot_users,
             latches=room.latches,
             needs_place=unplaced,
-            awaited=place_for(ledger, hold) if unplaced else None,
+            succession=place_for(ledger, hold) if unplaced else None,
             reclaim=reclaim(
                 hold, partial(reclaim_view, ledger, hold, before.reclaims), ledger.policy
             ),
@@ -203,7 +203,7 @@ class HoldController:
             if closed is not None:
                 guardian_pace.wait_for_turn(self._ledger, hold, closed, now)
                 return None
-        if sequence is not None and agenda.resting(hold_subject(hold.parent), now):
+        if sequence is not None and agenda.in_backoff(hold_subject(hold.parent), now):
             return None  # It failed a moment ago; a timer brings us back.
         return sequence
 
@@ -211,7 +211,7 @@ class HoldController:
         """Whether a slot that is not refilled has an owner: its headroom will drop it."""
         headroom = self._ledger.slots.headrooms.get(hold.group)
         never = bool(hold.slot) and headroom is not None and headroom.refill == NEVER
-        return never and bool(self._ledger.claimants_of(hold, lodgers=True))
+        return never and bool(self._ledger.claimants_of(hold, former=True))
 
     def _publish(self, view: HoldView, status: HoldStatus, now: datetime) -> Iterator[Sequence]:
         hold = view.hold
@@ -234,21 +234,21 @@ class HoldController:
         if hold.member is not None:  # A write under way may have kept this one back.
             slot_now(self._ledger, hold, self._ledger.holds[hold.parent.identity].status)
 
-    def _shelve(self, hold: Hold, promised: bool, moving: bool, now: datetime) -> None:
+    def _set_claimable(self, hold: Hold, expects_owner: bool, moving: bool, now: datetime) -> None:
         ledger = self._ledger
         ends = expiry(hold)
         if hold.terminal or hold.problems or (ends and ends <= now):
-            ledger.unshelve(hold)
+            ledger.clear_claimable(hold)
             return
         guardian = ledger.guardian_of(hold)
-        if promised and hold.allocate_once:
-            ledger.unshelve(hold)
+        if expects_owner and hold.allocate_once:
+            ledger.clear_claimable(hold)
         elif guardian is None or not guardian.node or moving:
-            ledger.shelve(hold, None)
-        elif promised:
-            ledger.shelve(hold, left_beside(ledger, hold))
+            ledger.set_claimable(hold, None)
+        elif expects_owner:
+            ledger.set_claimable(hold, left_beside(ledger, hold))
         else:
-            ledger.shelve(hold, guardian.requests)
+            ledger.set_claimable(hold, guardian.requests)
 
 
 def _renewal_of(ledger: Ledger, view: HoldView) -> RenewalView | None:

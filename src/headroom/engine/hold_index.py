@@ -1,7 +1,7 @@
 """An index of holds: find those that could match a pod without checking all of them.
 
-A hold has one entry ("shelf") for each of its index keys, in each namespace that it reaches. In an
-entry, holds that a pod cannot distinguish (same order, same room, same use) are one group ("bin"),
+A hold has one entry for each of its index keys, in each namespace that it reaches. In an
+entry, holds that a pod cannot distinguish (same order, same room, same use) are one group,
 oldest first, then by name. So the preference of a pod is calculated once for a group, however many
 holds it has. The ledger has one such index of holds that may be claimed now, and one of holds that
 get their room soon.
@@ -21,11 +21,11 @@ from headroom.core.resources import EMPTY, Resources
 from headroom.engine.indexes import drop
 
 Place = tuple[str, str]  # creation time and parent, as sortable texts
-Shelf = tuple[str, str]  # namespace and index key
-Bin = tuple[int, Resources, Resources]  # order, room, what of it is used
-Words = tuple[int, tuple[tuple[str, str], ...]]  # generation and labels: who may come may differ
+EntryKey = tuple[str, str]  # namespace and index key
+Group = tuple[int, Resources, Resources]  # order, room, what of it is used
+Revision = tuple[int, tuple[tuple[str, str], ...]]  # generation and labels: who may come may differ
 ALIKE: Preference = (False, 0, 0)
-_Known = tuple[Place, Bin, tuple[Shelf, ...], Words]
+_Known = tuple[Place, Group, tuple[EntryKey, ...], Revision]
 
 
 class HoldIndex:
@@ -33,11 +33,11 @@ class HoldIndex:
 
     def __init__(self, across_namespaces: bool) -> None:
         self._across = across_namespaces
-        self._shelves: dict[Shelf, dict[Bin, list[Place]]] = {}
+        self._entries: dict[EntryKey, dict[Group, list[Place]]] = {}
         self._places: dict[str, _Known] = {}
         self._named: dict[str, dict[str, None]] = {}
 
-    def put(self, hold: Hold, left: Resources | None = None) -> bool:
+    def add(self, hold: Hold, left: Resources | None = None) -> bool:
         """Add a hold, of which so much is left; return whether its entries have changed."""
         parent, room = hold.parent.identity, hold.template.pod.requests
         place = (hold.created.isoformat() if hold.created else "", parent)
@@ -45,34 +45,34 @@ class HoldIndex:
         keys = tuple(
             (namespace, key) for namespace in reach(hold, self._across) for key in hold_keys(hold)
         )
-        words = (hold.generation, tuple(sorted(hold.labels.items())))
-        wanted = (place, (hold.terms.order, room, used), keys, words)
+        revision = (hold.generation, tuple(sorted(hold.labels.items())))
+        wanted = (place, (hold.terms.order, room, used), keys, revision)
         known = self._places.get(parent)
         if known == wanted:
             return False
         if known is not None:
-            self.take(parent)
+            self.remove(parent)
         self._places[parent] = wanted
         self._named.setdefault(hold.parent.name, {})[parent] = None
         for key in keys:
-            insort(self._shelves.setdefault(key, {}).setdefault(wanted[1], []), place)
+            insort(self._entries.setdefault(key, {}).setdefault(wanted[1], []), place)
         return True
 
-    def take(self, parent: str) -> None:
+    def remove(self, parent: str) -> None:
         """Remove a hold, if it is in the index."""
         known = self._places.pop(parent, None)
         if known is None:
             return
-        place, lying_in, keys, _ = known
+        place, group, keys, _ = known
         drop(self._named, parent.partition("#")[0].rpartition("/")[2], parent)
         for key in keys:
-            shelf = self._shelves[key]
-            places = shelf[lying_in]
+            entry = self._entries[key]
+            places = entry[group]
             del places[bisect_left(places, place)]
             if not places:
-                del shelf[lying_in]
-            if not shelf:
-                del self._shelves[key]
+                del entry[group]
+            if not entry:
+                del self._entries[key]
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self._places))
@@ -85,15 +85,15 @@ class HoldIndex:
         if pod.wish.name:
             yield from sorted(self._named.get(pod.wish.name, ()))
             return
-        found: dict[Bin, list[list[Place]]] = {}
-        for key in pod_keys(pod) if self._shelves else ():
+        found: dict[Group, list[list[Place]]] = {}
+        for key in pod_keys(pod) if self._entries else ():
             for namespace in (EVERYWHERE, pod.key.namespace):
-                for kind, places in self._shelves.get((namespace, key), {}).items():
+                for kind, places in self._entries.get((namespace, key), {}).items():
                     found.setdefault(kind, []).append(places)
         liked: dict[Preference, list[list[Place]]] = {}
-        for (order, room, used), shelves in found.items():
+        for (order, room, used), found_places in found.items():
             rank = preference(order, pod.requests, room, used) if len(found) > 1 else ALIKE
-            liked.setdefault(rank, []).extend(shelves)
+            liked.setdefault(rank, []).extend(found_places)
         for rank in sorted(liked):
             last = None
             for place in heapq.merge(*liked[rank]):

@@ -32,11 +32,11 @@ from headroom.engine.volumes import prepare
 
 def look(ledger: Ledger, latch: Pod, now: datetime) -> Iterator[Sequence]:
     """Decide this latch, and yield its writes."""
-    firm_at = ledger.firm_at(latch) if latch.nominated else None
-    waiting = tuple(filter(ledger.waits, claims_on(latch))) if firm_at is not None else ()
+    firm_from = ledger.firm_from(latch) if latch.nominated else None
+    waiting = tuple(filter(ledger.waits, claims_on(latch))) if firm_from is not None else ()
     for claim in waiting:
         ledger.state.expect(ledger.pods[claim.owner], latch.nominated)
-    view, subject = latch_view(ledger, latch, firm_at, waiting, now), pod_subject(latch.key)
+    view, subject = latch_view(ledger, latch, firm_from, waiting, now), pod_subject(latch.key)
     decision = decide(view, ledger.policy, now)
     while decision.mounts is not None:
         step = prepare(ledger, decision.mounts.owner, latch.nominated, subject, now)
@@ -87,15 +87,15 @@ def dismiss(ledger: Ledger, node: str) -> None:
 def latch_view(
     ledger: Ledger,
     latch: Pod,
-    firm_at: datetime | None,
+    firm_from: datetime | None,
     waiting: tuple[LatchClaim, ...],
     now: datetime,
 ) -> LatchView:
     """A latch as it is now; `waiting` are its claims whose owners have no node yet."""
     memory, node = ledger.latch_memory[latch.uid], latch.nominated
     writing = any(ledger.agenda.busy(pod_subject(claim.owner)) for claim in waiting)
-    view = LatchView(latch, memory, firm_at, bool(waiting), writing)
-    if not node or view.rests(now):
+    view = LatchView(latch, memory, firm_from, bool(waiting), writing)
+    if not node or view.must_wait(now):
         return view
     places, claims = ledger.state.free_places(node), claims_on(latch)
     holds = [_latched_hold(ledger, hold, latch, places) for hold in _holds_of(ledger, latch)]
@@ -110,11 +110,11 @@ def latch_view(
         guardians=frozenset(
             [pod.uid for each in holds for pod in each.guardians if pod.node == node]
         ),
-        coming=any(ledger.awaited(each.hold, each.owners) for each in holds),
+        coming=any(ledger.has_unplaced_claimant(each.hold, each.owners) for each in holds),
         due=any(is_due(each, places) for each in holds),
         bare=any(is_bare(each, latch, came, places) for each in holds),
         fences=tuple(sorted(map(str, fences))),
-        awaited=ledger.agenda.awaited(node_changed(node)),
+        waited_for=ledger.agenda.has_waiters(node_changed(node)),
     )
 
 
@@ -128,7 +128,7 @@ def _latched_hold(ledger: Ledger, hold: Hold, latch: Pod, places: int) -> Latche
         hold,
         guardians,
         owners,
-        (ledger.lodgers_of(hold) if hold.template.node else ()) or owners,
+        (ledger.slot_users_of(hold) if hold.template.node else ()) or owners,
         busy(hold_subject(hold.parent)),
         busy(hold_subject(hold.parent, Topic.STATUS)),
         any(each.key != latch.key and not claims_on(each) for each in others),

@@ -110,19 +110,19 @@ class Ledger:
         """The healthy guardian of a hold, if any: of two, the one that has a node."""
         return healthiest(hold, self.guardians_of(hold))
 
-    def claimants_of(self, hold: Hold, lodgers: bool = False) -> tuple[Pod, ...]:
+    def claimants_of(self, hold: Hold, former: bool = False) -> tuple[Pod, ...]:
         """Pods with a valid claim on a hold.
 
         A slot that was given to an owner is held again under the same name. Its former owners no
-        longer count, except with `lodgers`.
+        longer count, except with `former`.
         """
         keys = self.index.of(By.CLAIMANT, hold.parent.identity)
         pods = [self.pods[key] for key in keys]
-        if hold.slot and hold.allocate_once and not lodgers:
+        if hold.slot and hold.allocate_once and not former:
             pods = [pod for pod in pods if not pod.node]
         return tuple([pod for pod in pods if owns(self, hold, pod)])
 
-    def promised(self, hold: Hold, owners: Iterable[Pod] | None = None) -> bool:
+    def expects_owner(self, hold: Hold, owners: Iterable[Pod] | None = None) -> bool:
         """Whether an owner is on its way into a hold: it has a claim or a latch, or will get one.
 
         `owners` are the pods with a claim on the hold, if the caller knows them.
@@ -130,7 +130,7 @@ class Ledger:
         parent = hold.parent.identity
         if self.handovers.of(By.RESERVED, parent):
             return True
-        if self.awaited(hold, owners):
+        if self.has_unplaced_claimant(hold, owners):
             return True
         return any(
             line.parent == parent
@@ -138,7 +138,7 @@ class Ledger:
             for line in self.awaited_by(latch)
         )
 
-    def awaited(self, hold: Hold, owners: Iterable[Pod] | None = None) -> bool:
+    def has_unplaced_claimant(self, hold: Hold, owners: Iterable[Pod] | None = None) -> bool:
         """Whether an owner that carries a claim on a hold has no node yet."""
         for pod in self.claimants_of(hold) if owners is None else owners:
             if not pod.node and not pod.finished and not self.bound_by_us(pod):
@@ -154,7 +154,7 @@ class Ledger:
         """Whether we bind this pod: it uses door 2."""
         return pod.scheduler in self.policy.scheduler_names or ROLE_LABEL in pod.labels
 
-    def firm_at(self, latch: Pod) -> datetime | None:
+    def firm_from(self, latch: Pod) -> datetime | None:
         """From when on a latch reliably keeps free room; None while the watch has not shown it.
 
         Pods come in one ordered stream: with the latch's nomination we have seen every bind before.
@@ -162,7 +162,7 @@ class Ledger:
         since = self.shown_since(latch, latch.nominated)
         return since + self.policy.free_room_wait if since is not None else None
 
-    def show(self, pod: Pod, node: str, now: datetime) -> None:
+    def note_shown(self, pod: Pod, node: str, now: datetime) -> None:
         """The watch shows a latch or a fence on a node."""
         memory = self.pod_memory[pod.uid]
         if memory.shown_on != node:
@@ -173,12 +173,12 @@ class Ledger:
         memory = self.pod_memory[pod.uid]
         return memory.shown_since if memory.shown_on == node else None
 
-    def lodgers_of(self, hold: Hold) -> tuple[Pod, ...]:
+    def slot_users_of(self, hold: Hold) -> tuple[Pod, ...]:
         """Owners of a slot that use its room where it was last held."""
         if not keeps_rest(hold):
             return ()
         node = hold.template.node or self.memory[hold.parent.identity].node
-        seated = self.claimants_of(hold, lodgers=True)
+        seated = self.claimants_of(hold, former=True)
         return tuple(pod for pod in seated if pod.occupies_node and pod.node == node)
 
     def awaited_by(self, latch: Pod) -> Iterator[LatchClaim]:
@@ -214,7 +214,7 @@ class Ledger:
             return
         self.lost.append(hold)
         self.hold_index.put(parent)
-        self.unshelve(hold)
+        self.clear_claimable(hold)
         self.agenda.forget(hold_subject(hold.parent))
         remember(self, hold, NOTHING)
         self.wake_guardians(parent, By.CLAIMANT, By.LATCH_OF_HOLD)
@@ -225,21 +225,21 @@ class Ledger:
             for key in self.index.of(by, parent):
                 self.agenda.touch(pod_subject(key))
 
-    def shelve(self, hold: Hold, left: Resources | None) -> None:
+    def set_claimable(self, hold: Hold, left: Resources | None) -> None:
         """Set how much of a hold may be claimed now, and decide the pods again that wait for it."""
         parent, free = hold.parent.identity, left is not None
         off, on = (self.coming, self.open) if free else (self.open, self.coming)
-        off.take(parent)
-        if on.put(hold, left) and free:
+        off.remove(parent)
+        if on.add(hold, left) and free:
             for namespace in reach(hold, self.policy.across_namespaces):
                 for key in hold_keys(hold):
                     for owner in self.index.of(By.OWNER, (namespace, key)):
                         self.agenda.touch(pod_subject(owner))
 
-    def unshelve(self, hold: Hold) -> None:
+    def clear_claimable(self, hold: Hold) -> None:
         """A hold cannot be claimed now, and gets no room soon."""
-        for shelves in (self.open, self.coming):
-            shelves.take(hold.parent.identity)
+        for index in (self.open, self.coming):
+            index.remove(hold.parent.identity)
 
     def see_node(self, node: Node) -> bool:
         """A node was created or has changed; return whether it is more than a heartbeat."""

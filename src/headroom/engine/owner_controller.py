@@ -132,7 +132,12 @@ def _interrupted(ledger: Ledger, pod: Pod) -> tuple[Hold, Pod | None] | None:
     """The hold that a pod was about to get, if it is now neither offered nor promised."""
     parent = was_to_get(ledger, pod)
     hold = ledger.holds.get(parent)
-    if hold is None or parent in ledger.open or parent in ledger.coming or ledger.promised(hold):
+    if (
+        hold is None
+        or parent in ledger.open
+        or parent in ledger.coming
+        or ledger.expects_owner(hold)
+    ):
         return None
     return hold, ledger.guardian_of(hold)
 

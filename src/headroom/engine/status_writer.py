@@ -223,7 +223,7 @@ class StatusWriter:
             self._withdraw(subject)
             return
         known = self._records[subject] = replace(known, unsettled=True)
-        if self._agenda.busy(subject) or self._agenda.resting(subject, now):
+        if self._agenda.busy(subject) or self._agenda.in_backoff(subject, now):
             return  # The agenda brings it back.
         if not self._may_write(subject, known, change.news, now):
             return

@@ -65,19 +65,19 @@ class LatchView:
            └──(does not fit for a while)──▶ given up: hold held again ────┘
         settled ──(linger, and guardians that are due have come)──▶ reusable ──▶ moved or deleted
 
-    `firm_at` is None as long as the watch has not shown it. `waiting`: an owner that it names has
+    `firm_from` is None as long as the watch has not shown it. `waiting`: an owner that it names has
     no node yet; `open` are the claims of these, once the latch is firm. `writing`: a handover of
     one of them is in progress. `given_up` is a hold for which others gave way, and whose owner
     never came. `keeps_place`: it stands for a hold for as long as that waits. `guardians` stand on
     its node for holds that it was made for (by uid), `coming`: an owner of such a hold is on its
     way, `due`: such a guardian is. `bare`: such a hold still says that it is Available here, and
-    only this latch keeps it. `fences` are those in whose place it stands. `awaited`: somebody waits
-    for a change of its node.
+    only this latch keeps it. `fences` are those in whose place it stands. `waited_for`: somebody
+    waits for a change of its node.
     """
 
     latch: Pod
     memory: LatchMemory = NEW_LATCH
-    firm_at: datetime | None = None
+    firm_from: datetime | None = None
     waiting: bool = False
     writing: bool = False
     open: tuple[OpenClaim, ...] = ()
@@ -88,13 +88,13 @@ class LatchView:
     due: bool = False
     bare: bool = False
     fences: tuple[str, ...] = ()
-    awaited: bool = False
+    waited_for: bool = False
 
-    def rests(self, now: datetime) -> bool:
+    def must_wait(self, now: datetime) -> bool:
         """Whether nothing can be done yet: an event, a handover or a timer comes first."""
-        early = self.firm_at is not None and now < self.firm_at
+        early = self.firm_from is not None and now < self.firm_from
         waits = self.waiting or not claims_on(self.latch)
-        return self.firm_at is None or self.writing or (early and waits)
+        return self.firm_from is None or self.writing or (early and waits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +117,8 @@ def decide(view: LatchView, policy: Policy, now: datetime) -> LatchDecision:
     latch, memory = view.latch, view.memory
     if not latch.nominated:  # Made, but never put to use: whoever made it starts anew.
         return LatchDecision(memory, remove(latch))
-    if view.rests(now):
-        return LatchDecision(memory, wake_at=None if view.writing else view.firm_at)
+    if view.must_wait(now):
+        return LatchDecision(memory, wake_at=None if view.writing else view.firm_from)
     for claim in view.open:
         decision = _go_on(view, claim, now)
         if decision is not None:
@@ -166,7 +166,7 @@ def _settled(view: LatchView, policy: Policy, now: datetime) -> LatchDecision:
     if now < gone_at:
         return LatchDecision(memory, wake_at=gone_at)
     spare_until = gone_at + policy.latch_spare
-    in_the_way = view.awaited or memory.dismissed
+    in_the_way = view.waited_for or memory.dismissed
     if claims_on(view.latch) and now < spare_until and not in_the_way:
         return LatchDecision(replace(memory, reusable=True), wake_at=spare_until)
     return LatchDecision(memory, remove(view.latch))
@@ -203,7 +203,7 @@ def keeps_place(latch: Pod, hold: Hold, users: Iterable[Pod], places: int) -> bo
 
 
 def keeps_claim(
-    latch: Pod, hold: Hold, lodgers: Iterable[Pod], guardian: Pod | None, lost: bool = False
+    latch: Pod, hold: Hold, slot_users: Iterable[Pod], guardian: Pod | None, lost: bool = False
 ) -> bool:
     """Whether a latch stands for a slot that owners use and that is bound to their node.
 
@@ -214,4 +214,4 @@ def keeps_claim(
         return False
     room = hold.template.pod.requests
     whole = guardian is not None and bool(guardian.node) and room.fits_in(guardian.requests)
-    return not whole and (lost or any(pod.node == latch.nominated for pod in lodgers))
+    return not whole and (lost or any(pod.node == latch.nominated for pod in slot_users))

@@ -44,7 +44,7 @@ class Companion:
 
     uid: str = ""
     shape: str = ""
-    rests_until: datetime | None = None
+    paused_until: datetime | None = None
 
 
 NOT_MADE = Companion()
@@ -77,7 +77,7 @@ def written(uid: str, shape: str, outcome: Outcome, now: datetime) -> Companion:
     """An object was written, or was refused: then it is tried again later."""
     if isinstance(outcome, Done):
         return Companion(uid or outcome.uid, shape)
-    return Companion(rests_until=now + PAUSE)
+    return Companion(paused_until=now + PAUSE)
 
 
 def decide_slot_set(
@@ -119,9 +119,9 @@ def _rested(
     companion: Companion, write: CreateSlotSet | WriteOverhead, now: datetime
 ) -> CompanionDecision:
     """The write, after a pause if it was refused recently."""
-    rests = companion.rests_until
-    if rests is not None and now < rests:
-        return CompanionDecision(companion, None, rests)
+    pause_end = companion.paused_until
+    if pause_end is not None and now < pause_end:
+        return CompanionDecision(companion, None, pause_end)
     return CompanionDecision(companion, write)
 
 

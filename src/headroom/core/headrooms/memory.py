@@ -44,7 +44,7 @@ class ObjectsMemory:
     beyond: str = ""  # the limit of the namespace that does, in words
     unmade: str = ""  # why an object could not be written
     failures: int = 0  # in a row: we wait longer each time
-    rests_until: datetime | None = None
+    paused_until: datetime | None = None
     made: tuple[str, ...] = ()  # names that are not told of yet
     deleted: tuple[str, ...] = ()
 
@@ -122,7 +122,7 @@ def is_due(memory: HeadroomMemory, now: datetime) -> bool:
 
 def begun_anew(objects: ObjectsMemory) -> ObjectsMemory:
     """What was wrong with the objects of slots may be mended: forget that they failed."""
-    return replace(objects, unmade="", failures=0, rests_until=None)
+    return replace(objects, unmade="", failures=0, paused_until=None)
 
 
 def guardian_settled(
@@ -140,7 +140,7 @@ def guardian_settled(
     return memory, changed or (done and bool(memory.wished.later))
 
 
-def resting(memory: HeadroomMemory, until: datetime) -> HeadroomMemory:
+def postponed(memory: HeadroomMemory, until: datetime) -> HeadroomMemory:
     """Do not calculate the wanted slots again before this time."""
     return replace(memory, not_before=max(memory.not_before or until, until))
 
@@ -150,21 +150,21 @@ def object_written(
 ) -> HeadroomMemory:
     """The object of a slot was written, or was not: then wait before the next try."""
     objects = memory.objects
-    rests = objects.rests_until is not None and now < objects.rests_until
+    paused = objects.paused_until is not None and now < objects.paused_until
     if isinstance(outcome, Done):
-        if not rests:  # Else others failed that were written at the same time.
+        if not paused:  # Else others failed that were written at the same time.
             objects = begun_anew(objects)
         if not parent.uid:
             objects = replace(objects, made=(*objects.made, parent.name))
         return replace(memory, objects=objects)
     if isinstance(outcome, Taken | Stale | Gone):  # The next look knows what to do.
-        return resting(memory, now + MOMENT)
+        return postponed(memory, now + MOMENT)
     why = f"{parent} cannot be written: {outcome.message}"
     objects = replace(objects, unmade=min(objects.unmade or why, why))
-    if not rests:
+    if not paused:
         until = now + backoff(FIRST_PAUSE, objects.failures, LONGEST_PAUSE)
-        objects = replace(objects, rests_until=until, failures=objects.failures + 1)
-    return resting(replace(memory, objects=objects), objects.rests_until or now)
+        objects = replace(objects, paused_until=until, failures=objects.failures + 1)
+    return postponed(replace(memory, objects=objects), objects.paused_until or now)
 
 
 def object_tellings(headroom: Headroom, memory: HeadroomMemory, now: datetime) -> Iterator[Tell]:

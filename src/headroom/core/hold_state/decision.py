@@ -34,7 +34,7 @@ def observed(view: HoldView, policy: Policy, now: datetime) -> HoldMemory:
     `view` needs the hold, its pods, whom it waits for and its memory so far.
     """
     memory, standing, due = view.memory, view.roles.standing, view.roles.due
-    if standing is None and not view.promised:
+    if standing is None and not view.expects_owner:
         memory = guardian_missing(memory, view.guardians, policy.guardian_retry, now)
     bound = standing is not None and bool(standing.node)
     mended = standing is not None and not due  # Also one whose creation was never answered.
@@ -55,10 +55,12 @@ def _node_now(view: HoldView, memory: HoldMemory) -> str:
     """Where a hold has its room, or waits for it."""
     if view.reclaim is not None:
         return view.hold.template.node if not view.reclaim.refused else memory.node
-    if view.awaited is not None:
-        return view.awaited.node
+    if view.succession is not None:
+        return view.succession.node
     return (
-        view.lodgers[0].node if view.lodgers and not last_node(view, memory.node) else memory.node
+        view.slot_users[0].node
+        if view.slot_users and not last_node(view, memory.node)
+        else memory.node
     )
 
 

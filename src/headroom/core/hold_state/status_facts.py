@@ -15,7 +15,7 @@ from headroom.core.statuses import Facts
 
 def standing_facts(view: HoldView, size: Resources, node: str, used: Resources) -> Facts:
     hold, kept, obstacles, guardian = view.hold, view.kept, view.obstacles, view.roles.standing
-    if guardian is None and kept.pinned and view.lodgers and not kept.whole:
+    if guardian is None and kept.pinned and view.slot_users and not kept.whole:
         why = "its owner uses all of it; it is held again when that one ends"
         return Facts(hold, "Pending", "InUse", why, node, used)
     if kept.placeless and used and not obstacles.trouble and not hold.paused:

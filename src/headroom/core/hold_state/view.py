@@ -77,24 +77,24 @@ NOTHING_LEFT = Inheritance()
 class HoldView:
     """One hold and all that concerns it at a moment.
 
-    `node` is where its guardian was last seen, `promised` whether an owner is on its way into it.
-    `lodgers` are owners of a slot that still use its room on its node, `latches` those that keep
-    room for the hold itself, not for an owner on its way.
+    `node` is where its guardian was last seen, `expects_owner` whether an owner is on its way into
+    it. `slot_users` are owners of a slot that still use its room on its node, `latches` those that
+    keep room for the hold itself, not for an owner on its way.
     """
 
     hold: Hold
     guardians: tuple[Pod, ...] = ()
     claimants: tuple[Pod, ...] = ()
     node: str = ""
-    promised: bool = False
-    lodgers: tuple[Pod, ...] = ()
+    expects_owner: bool = False
+    slot_users: tuple[Pod, ...] = ()
     latches: tuple[Pod, ...] = ()
     kept: KeptRoom = NOTHING_KEPT
     obstacles: Obstacles = NO_OBSTACLES
     renewal: RenewalView | None = None  # of one whose guardian is to be renewed
     inheritance: Inheritance = NOTHING_LEFT
     needs_place: bool = False  # it has no room, and may take the place of running pods
-    awaited: Succession | None = None  # the pods whose place it is to take
+    succession: Succession | None = None  # the pods whose place it is to take
     reclaim: Reclaim | None = None  # of a slot whose room others have: who gives way
     rest: Resources = EMPTY  # what is left where somebody else ended its guardian
     homeless: bool = False  # its node was deleted

@@ -121,15 +121,15 @@ def decide(view: FenceView, memory: FenceMemory, policy: Policy, now: datetime) 
     standing = [fence for fence in alive if not fence.finished]
     sequences = [take_down(fence) for fence in alive if fence.finished]
     ground, memory, wake_at = _ground(view, memory, bool(standing), policy, now)
-    memory, firm_at = _guarded(view, memory, bool(standing), policy, now)
+    memory, firm_from = _guarded(view, memory, bool(standing), policy, now)
     verdict = judge(ground, bool(standing), now, policy.fence_kept)
     wakes = [wake_at, verdict.wake_at]
     if not ground.settled and (standing or view.rivals):
         wakes.append(now + AGAIN)
     if not verdict.stands and view.node.arriving:
         wakes.append(now + AGAIN)  # A guardian is being bound behind the fence.
-    elif not verdict.stands and firm_at is not None and now < firm_at:
-        wakes.append(firm_at)
+    elif not verdict.stands and firm_from is not None and now < firm_from:
+        wakes.append(firm_from)
     elif not verdict.stands:
         sequences += [take_down(fence) for fence in standing]
     elif not known:

@@ -47,7 +47,7 @@ class Contained:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rest:
+class _Pause:
     until: datetime
     failures: int
 
@@ -60,7 +60,7 @@ class Quarantine:
         self.news: deque[Contained] = deque(maxlen=MOST_NEWS)
         self.untold: dict[Subject | str, Contained] = {}  # Their objects have still to be told.
         self._agenda = agenda
-        self.rests: dict[Subject, _Rest] = {}  # Until the next decision about it goes well.
+        self.pauses: dict[Subject, _Pause] = {}  # Until the next decision about it goes well.
         self._told: dict[Subject | str, datetime] = {}
 
     def attempt(
@@ -96,10 +96,10 @@ class Quarantine:
 
     def postpones(self, subject: Subject, now: datetime) -> bool:
         """Whether a subject pauses; it is decided again when its pause is over."""
-        rest = self.rests.get(subject)
-        if rest is None or now >= rest.until:
+        pause = self.pauses.get(subject)
+        if pause is None or now >= pause.until:
             return False
-        self._agenda.later(subject, rest.until)
+        self._agenda.later(subject, pause.until)
         return True
 
     def take_untold(self) -> list[Contained]:
@@ -109,11 +109,11 @@ class Quarantine:
         return found
 
     def _pause(self, subject: Subject, now: datetime) -> None:
-        before = self.rests.get(subject)
+        before = self.pauses.get(subject)
         failures = before.failures if before is not None else 0
         until = now + backoff(FIRST_PAUSE, failures, LONGEST_PAUSE)
-        self.rests.pop(subject, None)
-        _remember(self.rests, subject, _Rest(until, failures + 1))
+        self.pauses.pop(subject, None)
+        _remember(self.pauses, subject, _Pause(until, failures + 1))
         self._agenda.later(subject, until)
 
 

@@ -92,7 +92,7 @@ def serve(ledger: Ledger, headroom: Headroom, open_now: bool, now: datetime) -> 
     followed = list(followed_by(ledger, headroom, rule, memory.followed, now))
     for place, each in enumerate(followed):
         owner, needs, subject = each.owner, each.needs, pod_subject(each.owner.key, Topic.FOLLOW)
-        if agenda.busy(subject) or agenda.resting(subject, now):
+        if agenda.busy(subject) or agenda.in_backoff(subject, now):
             continue
         if not open_now and rule.gate in owner.gates:
             needs = followers.Following(release=True, reason="OutsideSchedule")

@@ -307,7 +307,7 @@ class HeadroomController:
             hold = ledger.holds.get(name)
             # A handover that has begun is under way before its claim is seen.
             moving = hold is not None and ledger.agenda.busy(hold_subject(hold.parent))
-            if hold is not None and (moving or ledger.promised(hold)):
+            if hold is not None and (moving or ledger.expects_owner(hold)):
                 again = earliest(again, now + PROMISED_AGAIN)
                 continue
             ledger.lose_hold(name)

@@ -28,6 +28,6 @@ def look(ledger: Ledger, name: str, now: datetime) -> Iterator[Sequence]:
     for kept in ledger.policy.own_objects:
         subject = hold_subject(kept.parent, Topic.OWN)
         missing = kept.parent.identity == name and name not in ledger.slots.headrooms
-        if missing and not ledger.agenda.resting(subject, now):
+        if missing and not ledger.agenda.in_backoff(subject, now):
             restore = RestoreObject(kept.parent, kept.raw)
             yield Sequence(Work.OBJECT, (subject,), ((restore,),))

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from headroom.core.actions import CreateSlotObject, Done, Outcome, SetFinalizers
 from headroom.core.headrooms.headrooms import NEVER
-from headroom.core.headrooms.memory import MOMENT, object_written, resting
+from headroom.core.headrooms.memory import MOMENT, object_written, postponed
 from headroom.core.headrooms.slot_objects import stands
 from headroom.core.hold_state.memory import state_of
 from headroom.core.holds import Hold, HoldStatus
@@ -91,7 +91,7 @@ def object_failed(ledger: Ledger, parent: Parent, now: datetime) -> None:
     hold = ledger.holds.get(parent.identity)
     memory = ledger.slots.memory.get(hold.group) if hold is not None and hold.member else None
     if hold is not None and memory is not None:
-        ledger.slots.memory[hold.group] = resting(memory, now + MOMENT)
+        ledger.slots.memory[hold.group] = postponed(memory, now + MOMENT)
         reconsider(ledger, hold.group)
     else:
         ledger.agenda.later(headroom_subject(parent), now + OBJECT_PAUSE)

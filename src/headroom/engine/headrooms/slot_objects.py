@@ -172,7 +172,7 @@ def _dismiss(ledger: Ledger, hold: Hold) -> Iterator[Sequence]:
     """Delete an object that nobody has claimed and that nothing is being done with."""
     busy = ledger.agenda.busy(hold_subject(hold.parent))
     known = bool(hold.parent.uid) and hold.deleted is None
-    if hold.tenure is not None and known and not busy and not ledger.promised(hold):
+    if hold.tenure is not None and known and not busy and not ledger.expects_owner(hold):
         yield hold.tenure.dismissed(hold, ledger.guardians_of(hold))
 
 

@@ -74,11 +74,11 @@ def _see_pod(to: Observers, pod: Pod, now: datetime) -> None:
         ledger.scheduler_activity = ledger.scheduler_activity.after(before, pod, now)
     if pod.node:
         wake_overbooked(ledger, pod.node)
-        if ledger.agenda.awaited(CANDIDATES):
+        if ledger.agenda.has_waiters(CANDIDATES):
             wake_waiting_holds(ledger, pod)
     if ROLE_LABEL in pod.labels or (before is not None and ROLE_LABEL in before.labels):
         if pod.node and pod.labels.get(ROLE_LABEL) == ROLE_FENCE:
-            ledger.show(pod, pod.node, now)
+            ledger.note_shown(pod, pod.node, now)
         note_preempted(ledger, pod)
     if ledger.slots.headrooms:
         to.headrooms.pods_changed()

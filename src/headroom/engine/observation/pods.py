@@ -54,7 +54,7 @@ def see_pod(ledger: Ledger, pod: Pod, now: datetime) -> bool:
     """A pod was created or has changed; False if it is a heartbeat, which concerns nothing."""
     key, role = pod.key, pod.labels.get(ROLE_LABEL)
     if role == ROLE_LATCH and pod.nominated:
-        ledger.show(pod, pod.nominated, now)
+        ledger.note_shown(pod, pod.nominated, now)
     known = ledger.assumptions.over(pod, now) if pod.uid in ledger.assumptions.by_uid else pod
     if known is None:
         return True
