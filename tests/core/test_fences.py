@@ -12,13 +12,13 @@ from headroom.core.actions import CreateGuardian
 from headroom.core.fences import (
     LONGEST_CAUSE,
     PATIENCE,
-    Ground,
+    FenceFacts,
     Verdict,
+    fence_verdict,
     is_rival,
-    judge,
     may_cause,
-    opening,
-    passes,
+    may_pass_fence,
+    open_to_stranger,
     put_up,
     returns,
 )
@@ -37,34 +37,34 @@ HOLD = Hold(
 )
 
 
-def said(ground: Ground, fenced: bool) -> Verdict:
-    return judge(ground, fenced, NOW, KEPT)
+def said(facts: FenceFacts, fenced: bool) -> Verdict:
+    return fence_verdict(facts, fenced, NOW, KEPT)
 
 
 def test_nothing_stands_where_nobody_waits() -> None:
-    assert said(Ground(contested=False), fenced=False) == Verdict(False)
+    assert said(FenceFacts(contested=False), fenced=False) == Verdict(False)
 
 
 def test_a_node_is_fenced_while_somebody_waits_for_what_owners_have() -> None:
-    assert said(Ground(contested=True), fenced=False).stands
-    assert said(Ground(contested=True), fenced=True) == Verdict(True)
+    assert said(FenceFacts(contested=True), fenced=False).stands
+    assert said(FenceFacts(contested=True), fenced=True) == Verdict(True)
 
 
 def test_whoever_fits_beside_is_let_in_before_a_fence_is_put_up() -> None:
-    assert not said(Ground(contested=True, usable=True), fenced=False).stands
+    assert not said(FenceFacts(contested=True, usable=True), fenced=False).stands
 
 
 def test_a_fence_goes_for_somebody_who_fits_beside() -> None:
-    assert not said(Ground(contested=True, usable=True), fenced=True).stands
+    assert not said(FenceFacts(contested=True, usable=True), fenced=True).stands
 
 
 def test_a_fence_never_goes_before_all_is_held_again() -> None:
-    free = Ground(contested=False, usable=True, settled=False, quiet_since=NOW - 2 * KEPT)
+    free = FenceFacts(contested=False, usable=True, settled=False, quiet_since=NOW - 2 * KEPT)
     assert said(free, fenced=True).stands
 
 
 def test_a_fence_lingers_for_a_while() -> None:
-    quiet = Ground(contested=False, quiet_since=NOW - KEPT / 2)
+    quiet = FenceFacts(contested=False, quiet_since=NOW - KEPT / 2)
     assert said(quiet, fenced=True) == Verdict(True, NOW + KEPT / 2)
     assert said(replace(quiet, quiet_since=NOW - KEPT), fenced=True) == Verdict(False)
 
@@ -108,10 +108,10 @@ def test_nothing_comes_back_to_a_hold_that_takes_nothing_back(hold: Hold) -> Non
 
 def test_a_guardian_made_for_its_owners_node_passes() -> None:
     made = CreateGuardian("g", HOLD, Resources({"cpu": 1000}), node="a")
-    assert passes(made)
-    assert not passes(replace(made, node=""))
-    assert not passes(replace(made, bound=True))
-    assert not passes(replace(made, hold=replace(HOLD, allocate_once=True)))
+    assert may_pass_fence(made)
+    assert not may_pass_fence(replace(made, node=""))
+    assert not may_pass_fence(replace(made, bound=True))
+    assert not may_pass_fence(replace(made, hold=replace(HOLD, allocate_once=True)))
 
 
 def test_the_same_fence_has_the_same_name() -> None:
@@ -128,7 +128,7 @@ def test_who_waits_causes_fences_for_an_hour_and_no_longer() -> None:
 def test_a_node_opens_for_who_fits_again_and_again_but_ever_less_often() -> None:
     moment, openings = NOW, []
     while moment < NOW + timedelta(hours=2):
-        is_open, changes = opening(NOW, moment)
+        is_open, changes = open_to_stranger(NOW, moment)
         assert changes > moment
         if is_open:
             assert changes - moment == PATIENCE

@@ -79,7 +79,7 @@ LONGEST_PAUSE = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class FenceFacts:
     """One node with owners of reusable holds, at a moment.
 
     `contested`: somebody waits who would fit there if those owners had ended, and does not now.
@@ -101,21 +101,21 @@ class Verdict:
     wake_at: datetime | None = None
 
 
-def judge(ground: Ground, fenced: bool, now: datetime, kept_for: timedelta) -> Verdict:
+def fence_verdict(facts: FenceFacts, fenced: bool, now: datetime, kept_for: timedelta) -> Verdict:
     """Decide whether a node has a fence.
 
     A fence is never removed while free room belongs to a hold. It is removed at once if a waiting
     pod can use room that belongs to no hold, and otherwise after a while, so that it does not flap.
     """
     if not fenced:
-        return Verdict(ground.contested and not ground.usable)
-    if not ground.settled:
+        return Verdict(facts.contested and not facts.usable)
+    if not facts.settled:
         return Verdict(True)
-    if ground.usable:
+    if facts.usable:
         return Verdict(False)
-    if ground.contested:
+    if facts.contested:
         return Verdict(True)
-    gone_at = (ground.quiet_since or now) + kept_for
+    gone_at = (facts.quiet_since or now) + kept_for
     return Verdict(True, gone_at) if now < gone_at else Verdict(False)
 
 
@@ -167,7 +167,7 @@ def causes_until(rival: Pod) -> datetime:
     return since + LONGEST_CAUSE if since is not None else NEVER
 
 
-def opening(since: datetime, now: datetime) -> tuple[bool, datetime]:
+def open_to_stranger(since: datetime, now: datetime) -> tuple[bool, datetime]:
     """Whether a node is open now for a stranger that fits since then, and when that changes."""
     start, pause = since, FIRST_PAUSE
     while now >= start + PATIENCE:
@@ -191,7 +191,7 @@ def wants_ports_of(rival: Pod, holds: Iterable[Hold]) -> bool:
     return any((port.port, port.protocol) in asked for port in kept)
 
 
-def passes(guardian: CreateGuardian) -> bool:
+def may_pass_fence(guardian: CreateGuardian) -> bool:
     """Whether a guardian that kube-scheduler places goes to where its hold's owners are."""
     return bool(guardian.node) and not guardian.bound and not guardian.hold.allocate_once
 

@@ -18,7 +18,7 @@ from headroom.core import names
 from headroom.core.actions import CreateFence, CreateGuardian, CreateLatch, MoveLatch
 from headroom.core.amounts import format_resources
 from headroom.core.derived_names import label_value, shape_of
-from headroom.core.fences import HOSTNAME, passes
+from headroom.core.fences import HOSTNAME, may_pass_fence
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import claims_text
 from headroom.core.objects import HostPort, Key, OwnerReference, Parent
@@ -169,7 +169,7 @@ def _guardian_metadata(action: CreateGuardian, own: Json) -> Json:
             **dict(action.hold.template.labels),
             **_labels(names.ROLE_GUARDIAN, parent),
             **_on_behalf(action.hold),
-            **({names.PASS_LABEL: "true"} if passes(action) else {}),
+            **({names.PASS_LABEL: "true"} if may_pass_fence(action) else {}),
         },
         "annotations": {
             names.SAFE_TO_EVICT: "true",

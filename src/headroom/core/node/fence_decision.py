@@ -15,12 +15,12 @@ from datetime import datetime, timedelta
 from headroom.core.fast_dataclass import dataclass, replace
 from headroom.core.fences import (
     HOSTNAME,
-    Ground,
+    FenceFacts,
     causes_until,
-    judge,
+    fence_verdict,
     keep_place,
     may_cause,
-    opening,
+    open_to_stranger,
     place_latch,
     put_up,
     returned_by,
@@ -120,11 +120,11 @@ def decide(view: FenceView, memory: FenceMemory, policy: Policy, now: datetime) 
     alive = [fence for fence in known if fence.deleted is None]
     standing = [fence for fence in alive if not fence.finished]
     sequences = [take_down(fence) for fence in alive if fence.finished]
-    ground, memory, wake_at = _ground(view, memory, bool(standing), policy, now)
+    facts, memory, wake_at = _facts(view, memory, bool(standing), policy, now)
     memory, firm_from = _guarded(view, memory, bool(standing), policy, now)
-    verdict = judge(ground, bool(standing), now, policy.fence_kept)
+    verdict = fence_verdict(facts, bool(standing), now, policy.fence_kept)
     wakes = [wake_at, verdict.wake_at]
-    if not ground.settled and (standing or view.rivals):
+    if not facts.settled and (standing or view.rivals):
         wakes.append(now + AGAIN)
     if not verdict.stands and view.node.arriving:
         wakes.append(now + AGAIN)  # A guardian is being bound behind the fence.
@@ -199,9 +199,9 @@ def _concerns(room: HoldRoom, node: str) -> bool:
     return bool(room.users_on(node)) or not is_whole(room, node)
 
 
-def _ground(
+def _facts(
     view: FenceView, memory: FenceMemory, fenced: bool, policy: Policy, now: datetime
-) -> tuple[Ground, FenceMemory, datetime | None]:
+) -> tuple[FenceFacts, FenceMemory, datetime | None]:
     """The facts about a node; what to remember of them; and when one of them changes by itself."""
     moving_since = (memory.moving_since or now) if _is_moving(view, policy, now) else None
     settled = moving_since is None or now >= moving_since + LONGEST_UNSETTLED
@@ -209,12 +209,12 @@ def _ground(
     told = {
         key: memory.fitting.get(key, now) for key in fitting if settled and (contested or fenced)
     }
-    chances = [opening(moment, now) for moment in told.values()]
+    chances = [open_to_stranger(moment, now) for moment in told.values()]
     usable = any(is_open for is_open, _ in chances)
     if chances:
         wake_at = earliest(wake_at, max(min(until for _, until in chances), now + AGAIN))
     quiet_since = None if contested or not fenced else memory.quiet_since or now
-    ground = Ground(contested, usable, settled, quiet_since)
+    facts = FenceFacts(contested, usable, settled, quiet_since)
     memory = replace(
         memory,
         quiet_since=quiet_since,
@@ -222,7 +222,7 @@ def _ground(
         fitting=told or NOTHING,
         turn=view.turn,
     )
-    return ground, memory, wake_at
+    return facts, memory, wake_at
 
 
 def _is_moving(view: FenceView, policy: Policy, now: datetime) -> bool:
