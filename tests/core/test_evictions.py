@@ -12,7 +12,7 @@ from headroom.core.claims import Offer
 from headroom.core.eviction.occupants import Occupant
 from headroom.core.eviction.preallocation import Succession, needs_place, place_for
 from headroom.core.eviction.preempted import PreemptedView, rest, rest_of, was_preempted
-from headroom.core.eviction.preemption import HoldInUse, HoldToEnter, way_into_a_hold
+from headroom.core.eviction.preemption import HoldInUse, HoldToEnter, find_preemption
 from headroom.core.eviction.reclaim import Reclaim, ReclaimView, decide, reclaim
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.names import LOCKED_PRIORITY, ROLE_GUARDIAN, ROLE_LABEL
@@ -79,7 +79,7 @@ def entered(use: HoldInUse, moving: bool) -> HoldToEnter:
 
 def way_into(asking: Pod, *uses: HoldInUse, moving: bool = False) -> Offer | None:
     holds = (entered(each, moving) for each in uses)
-    return way_into_a_hold(asking, holds, POLICY, (), NOON)
+    return find_preemption(asking, holds, POLICY, (), NOON)
 
 
 def test_room_that_returns_to_other_holds_is_not_for_a_preemptor() -> None:

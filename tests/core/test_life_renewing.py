@@ -94,10 +94,10 @@ def test_a_successor_that_would_bring_a_node_too_many_is_taken_away_again() -> N
 
 def test_where_two_are_too_many_the_old_one_goes_first() -> None:
     view = HoldView(
-        replace(ONCE, mode=PREEMPTIBLE), (old(),), node="a", renewal=RenewalView(crowded=True)
+        replace(ONCE, mode=PREEMPTIBLE), (old(),), node="a", renewal=RenewalView(one_at_a_time=True)
     )
     assert steps(live(view)) == ["DeletePod"]
-    elsewhere = replace(view, renewal=RenewalView(crowded=True, in_place=False))
+    elsewhere = replace(view, renewal=RenewalView(one_at_a_time=True, in_place=False))
     assert steps(live(elsewhere)) == ["DeletePod"]
     assert steps(live(replace(elsewhere, obstacles=Obstacles(node_limit="full")))) == []
 
@@ -110,4 +110,4 @@ def test_a_guardian_that_would_bring_a_node_too_many_is_not_made_and_does_not_wa
     assert steps(
         live(HoldView(ONCE, (waiting,), obstacles=Obstacles(node_limit="no node may come")))
     ) == ["DeletePod"]
-    assert steps(live(HoldView(ONCE, obstacles=Obstacles(full=True)))) == []
+    assert steps(live(HoldView(ONCE, obstacles=Obstacles(guardian_limit_reached=True)))) == []

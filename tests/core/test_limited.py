@@ -31,7 +31,7 @@ def test_a_hold_beyond_the_limits_is_held_up_and_gets_none() -> None:
     why, permit = asked(HoldView(HOLD), Usage(slots=1))
     assert "slots=1, of which 1 are in use" in why
     assert permit is None
-    assert Obstacles(limit=why, node_limit="no more nodes").held_up == why
+    assert Obstacles(limit=why, node_limit="no more nodes").limit_refusal == why
 
 
 def test_who_has_a_permit_keeps_it_while_others_come() -> None:

@@ -100,7 +100,7 @@ def test_a_pod_is_compared_only_with_holds_that_may_mean_it() -> None:
     """Thousands of holds and pods cost a few lookups a pod, not a comparison of all with all."""
     ledger, count = Ledger(Policy(), Agenda()), 1000
     for number in range(count):
-        witnesses.want(ledger, hold(f"h{number}", owners=f"app-{number}"))
+        witnesses.see_wish(ledger, hold(f"h{number}", owners=f"app-{number}"))
         each = pod(f"p{number}", labels=Counted(app=f"app-{2 * number}"))
         see_pod(ledger, each, NOON)
         witnesses.see_pod(ledger, None, each)

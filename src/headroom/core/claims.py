@@ -32,7 +32,7 @@ class Offer:
     """This hold can serve this pod: `kept` stays held afterwards (a reusable hold).
 
     A pod that does not claim takes the room without becoming an owner. With `preempts` other pods
-    must end first: `guardian` is then what will be kept, not an existing pod. With `crowded` the
+    must end first: `guardian` is then what will be kept, not an existing pod. With `node_full` the
     node has no place for a second pod: nothing is `kept` by a guardian, see
     `hold_state.full_node`.
     """
@@ -42,7 +42,7 @@ class Offer:
     kept: Resources
     claims: bool = True
     preempts: bool = False
-    crowded: bool = False
+    node_full: bool = False
 
     @property
     def node(self) -> str:

@@ -150,7 +150,7 @@ def _in_turn(claims: Seq[Claim]) -> tuple[list[Claim], list[Lot]]:
     for pod, offer in claims:
         parent = offer.hold.parent.identity
         pods, last = lots.get(parent, ((), None))
-        if offer.claims and not offer.hold.allocate_once and not offer.crowded:
+        if offer.claims and not offer.hold.allocate_once and not offer.node_full:
             before = last.kept if last is not None else offer.guardian.requests
             offer = replace(offer, kept=kept_beside(offer.hold, before, pod.requests))
         told.append((pod, offer))

@@ -109,9 +109,9 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
     early = _early_latch(view, users, node)
     if early:
         return HoldDecision(status, grow(hold, node, early, policy.namespace, view.slot_users))
-    if view.reclaim is not None and not view.obstacles.refused and not view.obstacles.held_up:
+    if view.reclaim is not None and not view.obstacles.refused and not view.obstacles.limit_refusal:
         return _reclaiming(view, size, now, policy)
-    if hold.pre_allocation and not users and not node and not view.obstacles.held_up:
+    if hold.pre_allocation and not users and not node and not view.obstacles.limit_refusal:
         waiting = _awaiting(view, size, now, policy)
         if waiting is not None:
             return waiting
@@ -143,7 +143,7 @@ def _to_go(view: HoldView) -> tuple[Pod, ...]:
         return ()
     if view.kept.pinned and view.slot_users and _seeks(guardian):
         return (guardian,)  # One that waits keeps nothing from others; a claim does.
-    return tuple(pod for pod in (guardian, successor) if view.obstacles.first and _seeks(pod))
+    return tuple(pod for pod in (guardian, successor) if view.obstacles.owner_first and _seeks(pod))
 
 
 def size_kept(view: HoldView) -> Resources:
@@ -158,7 +158,7 @@ def size_kept(view: HoldView) -> Resources:
 def _made_elsewhere(view: HoldView, status: HoldStatus, rest: Pod) -> HoldDecision:
     """Create a whole guardian on any node, while a smaller one keeps the rest of a slot."""
     hold = view.hold
-    if hold.paused or view.obstacles.refused or view.obstacles.held_up:
+    if hold.paused or view.obstacles.refused or view.obstacles.limit_refusal:
         return HoldDecision(status)
     if view.obstacles.not_before is not None:
         return HoldDecision(status, None, view.obstacles.not_before)
@@ -261,7 +261,7 @@ def _seeks(guardian: Pod | None) -> TypeGuard[Pod]:
 
 def _must_not_wait(view: HoldView, guardian: Pod) -> bool:
     """Whether a guardian found no room and would bring a node beyond what is allowed."""
-    return bool(guardian.unschedulable_message and view.obstacles.held_up)
+    return bool(guardian.unschedulable_message and view.obstacles.limit_refusal)
 
 
 def _renewed(view: HoldView, size: Resources, policy: Policy) -> Sequence | None:
@@ -272,10 +272,10 @@ def _renewed(view: HoldView, size: Resources, policy: Policy) -> Sequence | None
     """
     old, successor = view.roles.standing, view.roles.successor
     turn, latched = view.renewal or RenewalView(), view.kept.latched
-    held_up = view.obstacles.held_up
+    limit_refusal = view.obstacles.limit_refusal
     if old is None or turn.waits or view.hold.paused:
         return None
-    alone = turn.in_place and (turn.crowded or bool(held_up) or not turn.beside)
+    alone = turn.in_place and (turn.one_at_a_time or bool(limit_refusal) or not turn.beside)
     charge = successor if successor is not None and is_charge(successor) else None
     if charge is not None and not alone and latched is None:
         return drop(view, (charge,))
@@ -292,9 +292,9 @@ def _renewed(view: HoldView, size: Resources, policy: Policy) -> Sequence | None
             return _resized(view, old, size, policy, charge)
         # More than the old one is charged for: that is charged first.
         return charged(hold, successor_name(hold, old), beyond) if latched is None else None
-    if held_up:
+    if limit_refusal:
         return None
-    if turn.crowded:
+    if turn.one_at_a_time:
         return drop(view, (old,))
     pin = view.node if view.claimants else hold.template.node
     create = CreateGuardian(successor_name(hold, old), hold, size, node=pin)
@@ -328,7 +328,7 @@ def _make(view: HoldView, status: HoldStatus, size: Resources, policy: Policy) -
         return HoldDecision(status, keep_rest(view, size, policy.namespace))
     if ending:  # Somebody else ends it, and its room is not kept: nobody has to wait for its end.
         return HoldDecision(status, drop(view, ending))
-    forbidden = obstacles.refused or obstacles.held_up or obstacles.full
+    forbidden = obstacles.refused or obstacles.limit_refusal or obstacles.guardian_limit_reached
     if used_up(hold, size) or hold.paused or forbidden:
         return HoldDecision(status)
     if early is not None:
@@ -355,10 +355,10 @@ def _made(view: HoldView, size: Resources, in_use: bool, policy: Policy) -> Sequ
     small = latched is not None and not size.fits_in(latched)
     if kept.young or (kept.pinned and kept.claimed and (kept.passing or small)):
         return None  # A latch keeps its room, and will be trusted in a moment.
-    estate = view.inheritance.estate
-    if estate is not None and latched is None and size.fits_in(estate.requests):
-        return shrink(hold, estate, size, policy.namespace)
-    if view.inheritance.nodes:
+    predecessor = view.replacement.predecessor
+    if predecessor is not None and latched is None and size.fits_in(predecessor.requests):
+        return shrink(hold, predecessor, size, policy.namespace)
+    if view.replacement.nodes:
         return None
     if kept.fenced and (kept.passing if not kept.grows else not in_use):
         return None  # Nobody else can have it; in a moment it can be put back.

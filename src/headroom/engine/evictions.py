@@ -40,14 +40,14 @@ from headroom.engine.namespace_limits import limits_of
 from headroom.scheduling.choose import ChosenNode, choose
 
 
-def way_into_a_hold(ledger: Ledger, pod: Pod, now: datetime) -> Offer | None:
+def find_preemption(ledger: Ledger, pod: Pod, now: datetime) -> Offer | None:
     """Find the hold that the pod can get with the least harmful preemption."""
     parents = chain(ledger.open.for_pod(pod), ledger.coming.for_pod(pod))
     holds = (_to_enter(ledger, ledger.holds[parent], now) for parent in parents)
-    return preemption.way_into_a_hold(pod, holds, ledger.policy, ledger.budgets.values(), now)
+    return preemption.find_preemption(pod, holds, ledger.policy, ledger.budgets.values(), now)
 
 
-def victims_under(
+def remaining_victims(
     ledger: Ledger, latch: Pod, owner: Pod, hold: Hold, now: datetime
 ) -> tuple[Pod, ...] | None:
     """The pods that still have to be ended under a latch; empty while they are terminating.

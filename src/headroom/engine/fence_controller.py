@@ -22,7 +22,7 @@ from headroom.core.plan import Sequence
 from headroom.core.subjects import fence_subject, hold_subject, pod_subject
 from headroom.engine.freeze import node_view
 from headroom.engine.ledger import Ledger
-from headroom.engine.memories import note_use
+from headroom.engine.memories import note_returns_on
 from headroom.engine.observation.pods import look_everywhere
 
 
@@ -32,7 +32,7 @@ def begin(ledger: Ledger) -> None:
         users = ledger.claimants_of(hold) if returns(hold) else ()
         for node in (hold.status.node, *(pod.node for pod in users)):
             if returns(hold) and node:
-                note_use(ledger, parent, node)
+                note_returns_on(ledger, parent, node)
     look_everywhere(ledger)
 
 
@@ -41,7 +41,7 @@ def pod_seen(ledger: Ledger, pod: Pod) -> None:
     claim = claim_of(pod)
     hold = ledger.holds.get(claim[0]) if claim is not None else None
     if hold is not None and not hold.allocate_once and pod.occupies_node:
-        note_use(ledger, hold.parent.identity, pod.node)
+        note_returns_on(ledger, hold.parent.identity, pod.node)
     _concern(ledger, pod)
 
 
@@ -51,7 +51,7 @@ def pod_gone(ledger: Ledger, pod: Pod) -> None:
     hold = ledger.holds.get(kept_for(pod)) if guards else None
     own = hold is not None and pod.key.namespace == hold.guardian_namespace and returns(hold)
     if hold is not None and own and ledger.index.of(By.FENCE, pod.node):
-        note_use(ledger, hold.parent.identity, pod.node)
+        note_returns_on(ledger, hold.parent.identity, pod.node)
     _concern(ledger, pod)
 
 
@@ -69,7 +69,7 @@ def look(ledger: Ledger, node: str, now: datetime) -> Iterator[Sequence]:
     concerned = {room.name for room in view.rooms}
     for parent in tuple(ledger.hold_index.of(By.RETURNING, node)):
         if parent not in concerned:
-            note_use(ledger, parent, node, used=False)
+            note_returns_on(ledger, parent, node, used=False)
     if decision.wake_at is not None:
         ledger.agenda.later(fence_subject(node), decision.wake_at)
     yield from decision.sequences

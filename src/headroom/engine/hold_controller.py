@@ -27,9 +27,9 @@ from headroom.core.hold_state.memory import (
 from headroom.core.hold_state.view import (
     HoldDecision,
     HoldView,
-    Inheritance,
     Obstacles,
     RenewalView,
+    SlotReplacement,
 )
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.node.kept_room import kept_room
@@ -45,7 +45,7 @@ from headroom.engine.handover_queue import left_beside
 from headroom.engine.headrooms import creation_limits, guardian_pace
 from headroom.engine.headrooms.slot_events import slot_now
 from headroom.engine.headrooms.slot_pods import slots_of
-from headroom.engine.headrooms.slot_succession import estate_for, leaves_room
+from headroom.engine.headrooms.slot_succession import is_replaceable, predecessor_of
 from headroom.engine.ledger import Ledger
 from headroom.engine.memories import remember
 from headroom.engine.namespace_limits import limit_of
@@ -133,11 +133,11 @@ class HoldController:
         memory = hold_decision.observed(view, ledger.policy, now)
         node = last_node(view, memory.node) if view.reclaim is None else hold.template.node
         limit, permit = limited(view, partial(limit_of, ledger, hold))
-        left = Inheritance(
-            leaves_room(ledger, hold, now), *estate_for(ledger, hold, roles.standing)
+        left = SlotReplacement(
+            is_replaceable(ledger, hold, now), *predecessor_of(ledger, hold, roles.standing)
         )
         homeless, memory = node in ledger.gone_nodes, remembering(memory, permit=permit)
-        view = replace(view, memory=memory, node=node, inheritance=left, homeless=homeless)
+        view = replace(view, memory=memory, node=node, replacement=left, homeless=homeless)
         if hold.is_over or (not roles.due and hold_lifecycle.asks_no_room(view)):
             beyond = overbooked_around(ledger, hold, roles.standing)
             return replace(view, obstacles=Obstacles(limit=limit), overbooked=beyond)
@@ -169,13 +169,14 @@ class HoldController:
         return Obstacles(
             trouble=memory.trouble or guardian_pace.refusal_of(ledger, hold),
             not_before=pause if pause is not None and now < pause else None,
-            node_limit="" if roles.settled else creation_limits.held_up(ledger, hold),
+            node_limit="" if roles.settled else creation_limits.node_limit_refusal(ledger, hold),
             limit=limit,
             refused=quotas.refusal(ledger, hold, now) if asks else None,
-            full=roles.standing is None and creation_limits.full(ledger, hold),
+            guardian_limit_reached=roles.standing is None
+            and creation_limits.guardian_limit_reached(ledger, hold),
             spent=self._is_spent(hold),
-            first=str(first[0].key) if first is not None else "",
-            first_until=first[1].until if first is not None else None,
+            owner_first=str(first[0].key) if first is not None else "",
+            owner_first_until=first[1].until if first is not None else None,
             arrivals=frozenset(
                 pin for pin in {"", view.node, hold.template.node} if not may_make(ledger, pin)
             ),
@@ -268,7 +269,7 @@ def _renewal_of(ledger: Ledger, view: HoldView) -> RenewalView | None:
         unsettled=bool(unsettled_on(ledger, old.node) - latches),
         beside=_fits_beside(ledger, hold, old),
         in_place=in_place and not view.obstacles.limit,
-        crowded=creation_limits.crowded(ledger, hold),
+        one_at_a_time=creation_limits.one_guardian_at_a_time(ledger, hold),
     )
 
 

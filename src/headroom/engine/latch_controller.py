@@ -24,7 +24,7 @@ from headroom.core.objects import Pod
 from headroom.core.plan import Sequence
 from headroom.core.resources import EMPTY
 from headroom.core.subjects import ANY_ROOM, Topic, hold_subject, node_changed, pod_subject
-from headroom.engine.evictions import victims_under
+from headroom.engine.evictions import remaining_victims
 from headroom.engine.freeze import labels_around, stands_for_hold, unfit_on
 from headroom.engine.ledger import Ledger
 from headroom.engine.volumes import prepare
@@ -171,7 +171,7 @@ def _open(
         why = why_not(latch, each, node, ledger.policy, now)
         mounted, victims = is_mounted(owner, ledger.storage), None
         if claim.preempts and why is not None and hold is not None and not hold.terminal:
-            victims = victims_under(ledger, latch, owner, hold, now)
+            victims = remaining_victims(ledger, latch, owner, hold, now)
         found.append(OpenClaim(owner, hold, each.guardian, why, claim.preempts, mounted, victims))
     return tuple(found)
 

@@ -64,7 +64,7 @@ def remember(ledger: Ledger, hold: Hold, memory: HoldMemory) -> None:
             agenda.touch(subject)
 
 
-def note_use(ledger: Ledger, parent: str, node: str, used: bool = True) -> None:
+def note_returns_on(ledger: Ledger, parent: str, node: str, used: bool = True) -> None:
     """Note that a hold may get room back on a node, because its owners are there; or no more."""
     memory = ledger.memory[parent]
     if used == (node in memory.returns_on):

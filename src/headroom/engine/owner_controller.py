@@ -41,7 +41,7 @@ from headroom.core.subjects import ANY_ROOM, hold_subject, node_changed, node_su
 from headroom.engine.doors.claims import follow
 from headroom.engine.doors.released import goes_first
 from headroom.engine.effects import intend
-from headroom.engine.evictions import way_into_a_hold
+from headroom.engine.evictions import find_preemption
 from headroom.engine.freeze import (
     hold_room,
     hold_used_by,
@@ -82,7 +82,7 @@ def look(ledger: Ledger, pod: Pod, now: datetime) -> Iterable[Sequence]:
         ledger.pod_memory[pod.uid].since or now,
         lambda: search(_search_view(ledger, pod, door, now), ledger.policy, now),
         partial(_free_room, ledger, pod, now),
-        partial(way_into_a_hold, ledger, pod, now),
+        partial(find_preemption, ledger, pod, now),
         partial(_displacement, ledger, pod),
         at,
         waiting[1].node if waiting is not None else "",

@@ -169,7 +169,7 @@ class StatusWriter:
     ) -> Iterator[Sequence]:
         """Write the status of a hold, with its events; it counts from now on."""
         if status.conditions:
-            conditions = witnesses.shown(self._ledger, hold, status.conditions, now)
+            conditions = witnesses.with_door_condition(self._ledger, hold, status.conditions, now)
             status = replace(status, conditions=conditions)
 
         def tells(told: HoldStatus) -> Iterable[actions.Tell]:
@@ -191,8 +191,8 @@ class StatusWriter:
     ) -> Iterator[Sequence]:
         """Write the status of a headroom, with its events."""
         if headroom.finds_owners:  # They may be others than at the last time.
-            witnesses.want(self._ledger, self._ledger.slots.headrooms[headroom.parent.whole])
-        conditions = witnesses.shown(self._ledger, headroom, status.conditions, now)
+            witnesses.see_wish(self._ledger, self._ledger.slots.headrooms[headroom.parent.whole])
+        conditions = witnesses.with_door_condition(self._ledger, headroom, status.conditions, now)
         status = replace(status, conditions=conditions)
 
         def tells(told: HeadroomStatus) -> Iterable[actions.Tell]:

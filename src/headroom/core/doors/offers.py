@@ -61,10 +61,10 @@ def _offer(asked: HoldAsked, guardian: Pod, pod: Pod, door: int, now: datetime) 
     """Offer a hold whose rules allow the pod, if the pod fits and what stays held has a place."""
     view, room, hold = asked.node(), asked.room, asked.room.hold
     kept = kept_beside(hold, guardian.requests, pod.requests)
-    crowded = bool(kept) and view.places < 1
-    if crowded:
+    node_full = bool(kept) and view.places < 1
+    if node_full:
         if not keeps_rest(hold) and not goes_without_place(view, room):
-            return _crowded(hold, guardian.node)
+            return _full_node(hold, guardian.node)
         kept = EMPTY  # The guardian of the rest has no place; a latch of the hold keeps the rest.
     needed = pod.requests + kept
     if needed.fits_in(guardian.requests):
@@ -84,7 +84,7 @@ def _offer(asked: HoldAsked, guardian: Pod, pod: Pod, door: int, now: datetime) 
     wanted = hold.allocate_once or pod.wish.needs_hold
     if not wanted and not any(name in guardian.requests for name in pod.requests):
         return Refused(hold.parent, "nothing that the pod asks for is left in it", waiting=True)
-    return Offer(hold, guardian, kept, crowded=crowded)
+    return Offer(hold, guardian, kept, node_full=node_full)
 
 
 def _offer_beside(asked: HoldAsked, guardian: Pod, pod: Pod, door: int) -> Offer | Refused:
@@ -94,7 +94,7 @@ def _offer_beside(asked: HoldAsked, guardian: Pod, pod: Pod, door: int) -> Offer
         return Refused(hold.parent, HANDED_OVER, waiting=True)
     view, kept = asked.node(), kept_beside(hold, left, pod.requests)
     if kept and view.places < 1:
-        return _crowded(hold, view.name)
+        return _full_node(hold, view.name)
     fits = (pod.requests + kept).fits_in(left)
     nominated = {other.key for other in view.nominated}
     without = frozenset({guardian.key} | view.unsettled | nominated)
@@ -115,7 +115,7 @@ def not_open(room: HoldRoom, pod: Pod, policy: Policy, now: datetime) -> Refused
     if hold.status.phase == "Waiting":
         return Refused(hold.parent, next(item.message for item in hold.status.conditions))
     if not hold.allocate_once and guardian is not None and is_charge(guardian):
-        return _crowded(hold, room.node)
+        return _full_node(hold, room.node)
     if not hold.allocate_once and _is_in_use(room):
         return Refused(hold.parent, "all of it is in use")
     return Refused(hold.parent, NOT_HELD, waiting=True)
@@ -128,7 +128,7 @@ def _is_in_use(room: HoldRoom) -> bool:
     return bool(users) and not leaving and not to_keep(room.hold, users)
 
 
-def _crowded(hold: Hold, node: str) -> Refused:
+def _full_node(hold: Hold, node: str) -> Refused:
     """The owner takes the guardian's place. The guardian of the rest needs another one.
 
     Pods on their way count too, and some of them will take a guardian's place as well.

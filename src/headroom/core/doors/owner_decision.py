@@ -62,7 +62,7 @@ class OwnerView:
     since: datetime
     search: Callable[[], Search]
     free_room: Callable[[], FreeRoom]
-    way_into_a_hold: Callable[[], Offer | None]
+    find_preemption: Callable[[], Offer | None]
     displacement: Callable[[], Offer | None]
     stage: OwnerStage = OwnerStage.AT_DOOR
     node: str = ""
@@ -201,7 +201,7 @@ def _wait(view: OwnerView, found: Search, until: datetime, policy: Policy, now: 
     told = replace(wait, message=f"waits for a hold: {found.why}")
     if now < until:
         return replace(told, until=earliest(until, told.until))
-    offer = view.way_into_a_hold()
+    offer = view.find_preemption()
     if offer is not None:
         return Preempt(offer, wait)
     return Refuse(f"{NO_MATCH}: {found.why}", wait) if view.pod.wish.needs_hold else told
@@ -217,7 +217,7 @@ def _without_hold(view: OwnerView, found: Search, policy: Policy, now: datetime)
     offer = view.displacement() if view.pod.wish.shuns else None
     if offer is not None:
         return Park(offer)
-    offer = view.way_into_a_hold()
+    offer = view.find_preemption()
     wait = Wait(None, room=True)
     return Preempt(offer, wait) if offer is not None else Refuse(room.why_not, wait)
 

@@ -100,7 +100,7 @@ class HoldToEnter:
         return None if self.moving() else self.use()
 
 
-def way_into_a_hold(
+def find_preemption(
     pod: Pod,
     holds: Iterable[HoldToEnter],
     policy: Policy,

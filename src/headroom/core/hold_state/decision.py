@@ -25,7 +25,7 @@ from headroom.core.subjects import Awaited, Change, node_changed
 
 CANDIDATES = Awaited(Change.RUNNING_POD, "")  # whose place a hold with preAllocation may take
 OVERBOOKED_FOR = timedelta(seconds=2)  # A kubelet rejects most pods that are too many by then.
-LONGEST_WAIT = timedelta(seconds=30)  # of the guardian of an expired slot, for an heir
+LONGEST_WAIT = timedelta(seconds=30)  # of the guardian of an expired slot, to be replaced
 
 
 def observed(view: HoldView, policy: Policy, now: datetime) -> HoldMemory:
@@ -88,9 +88,9 @@ def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
     """Everything about one hold: writes, status, memory, what to wait for, when to look again."""
     before, turn = view.memory, _turn_to_renew(view, now, policy)
     overbooked_since = (before.overbooked_since or now) if view.overbooked else None
-    over_since = (before.over_since or now) if view.inheritance.leaves_room else None
+    over_since = (before.over_since or now) if view.replacement.replaceable else None
     sure_at = _to_come(overbooked_since, OVERBOOKED_FOR, now)
-    heir_until = _to_come(over_since, LONGEST_WAIT, now)
+    replacement_until = _to_come(over_since, LONGEST_WAIT, now)
     memory = remembering(
         before, overbooked_since=overbooked_since, over_since=over_since, renewing=turn.renewing
     )
@@ -100,14 +100,20 @@ def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
             memory=memory,
             renewal=turn.renewal,
             overbooked=EMPTY if sure_at is not None else view.overbooked,
-            inheritance=replace(view.inheritance, stays=heir_until is not None),
+            replacement=replace(view.replacement, stays=replacement_until is not None),
         )
     tenure = view.hold.tenure
     decide_life = hold_lifecycle.decide if tenure is None else tenure.decide
     decision = decide_life(view, now, policy)
-    inherits_at = now + policy.first_look if view.inheritance.nodes else None
-    again = (sure_at, turn.wake_at, view.kept.wake_at, view.obstacles.first_until, inherits_at)
-    wake_at = earliest(decision.wake_at, *again, heir_until)
+    replacement_at = now + policy.first_look if view.replacement.nodes else None
+    again = (
+        sure_at,
+        turn.wake_at,
+        view.kept.wake_at,
+        view.obstacles.owner_first_until,
+        replacement_at,
+    )
+    wake_at = earliest(decision.wake_at, *again, replacement_until)
     waits = (*turn.waits, *_changes_awaited(view))
     lasting = tuple(each for each in waits if each.change is not Change.NODE)
     over = decision.status.phase in ENDED  # It counts against limits no more: see `limited`.
@@ -129,20 +135,20 @@ def _changes_awaited(view: HoldView) -> tuple[Awaited, ...]:
         waits.append(Awaited(Change.ROOM, view.memory.node))
     if view.memory.reclaims:
         waits.append(Awaited(Change.LIMITS, view.hold.home))
-    if view.obstacles.first:
+    if view.obstacles.owner_first:
         waits.append(Awaited(Change.OWNER_PLACED, view.hold.parent.whole))
     if view.needs_place:
         waits.append(CANDIDATES)
     if view.obstacles.limit:
         waits.append(Awaited(Change.USAGE, view.hold.home))
-    if view.inheritance.stays:
-        waits.append(heir_of(view.hold))
-    return (*waits, *map(node_changed, view.inheritance.nodes))
+    if view.replacement.stays:
+        waits.append(replacement_of(view.hold))
+    return (*waits, *map(node_changed, view.replacement.nodes))
 
 
-def heir_of(hold: Hold) -> Awaited:
+def replacement_of(hold: Hold) -> Awaited:
     """What an expired slot waits for: another one of its headroom that may stand there."""
-    return Awaited(Change.HEIR, f"{hold.group} {hold.template.node}")
+    return Awaited(Change.REPLACEMENT, f"{hold.group} {hold.template.node}")
 
 
 def _turn_to_renew(view: HoldView, now: datetime, policy: Policy) -> _Turn:
@@ -168,7 +174,7 @@ def _in_turn(view: HoldView, decision: HoldDecision, now: datetime) -> HoldDecis
     create = guardian_to_place(decision.sequence) if decision.sequence is not None else None
     if create is None:
         return decision
-    if view.obstacles.first or view.obstacles.spent:
+    if view.obstacles.owner_first or view.obstacles.spent:
         return replace(decision, sequence=None)
     memory = way_pause(decision.memory, now)
     until = memory.gave_way_until

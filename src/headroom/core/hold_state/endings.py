@@ -44,7 +44,7 @@ def ended(
 
 
 def _given_back(view: HoldView) -> Sequence | None:
-    return None if view.inheritance.stays else drop(view, view.guardians)
+    return None if view.replacement.stays else drop(view, view.guardians)
 
 
 def over(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:

@@ -28,17 +28,15 @@ def standing_facts(view: HoldView, size: Resources, node: str, used: Resources) 
     if guardian is None and obstacles.refused is not None:
         why = obstacles.refused.why
         return Facts(hold, "Pending", "QuotaExceeded", why, node, used, degraded=True)
-    if guardian is None and obstacles.held_up:
-        why = obstacles.held_up
+    if guardian is None and obstacles.limit_refusal:
+        why = obstacles.limit_refusal
         return Facts(hold, "Pending", "LimitReached", why, node, used, degraded=True)
     if guardian is None and obstacles.trouble:
         return Facts(
             hold, "Pending", "GuardianRefused", obstacles.trouble, node, used, degraded=True
         )
-    if obstacles.first and (guardian is None or not guardian.node):
-        why = (
-            f"pod {obstacles.first} goes first, which it is for and which waits for room without it"
-        )
+    if obstacles.owner_first and (guardian is None or not guardian.node):
+        why = f"pod {obstacles.owner_first} goes first, which it is for and which waits for room without it"
         return Facts(hold, "Pending", "Unschedulable", why, node, used, degraded=True)
     if guardian is None and used and node:  # Owners are in it: it does not begin anew.
         why = "what was returned is about to be held again"
@@ -70,8 +68,8 @@ def told_of(view: HoldView, facts: Facts) -> Facts:
     """The facts of a hold, with the reason why the successor of its guardian does not come."""
     old, successor, obstacles = view.roles.standing, view.roles.successor, view.obstacles
     why = successor.unschedulable_message if successor is not None else ""
-    if obstacles.held_up and view.renewal is not None and not view.renewal.in_place:
-        why = obstacles.held_up
+    if obstacles.limit_refusal and view.renewal is not None and not view.renewal.in_place:
+        why = obstacles.limit_refusal
     if old is not None and old.node and successor is None:
         # Slots of one headroom share their trouble; one that stands as it should has none.
         due = view.roles.due or is_short(view.hold, old)

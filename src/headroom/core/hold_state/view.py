@@ -33,7 +33,7 @@ class RenewalView:
     waits: bool = False  # it is not its turn, or its node has another change in progress
     beside: bool = True  # its successor fits beside it
     in_place: bool = True  # it fits where the old one stands, and no limit forbids it
-    crowded: bool = False  # a limit or a quota forbids both at once
+    one_at_a_time: bool = False  # a limit or a quota forbids both at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,14 @@ class Obstacles:
     node_limit: str = ""  # why it may not wait for a node: no more nodes may come
     limit: str = ""  # the limit of its namespace that forbids it
     refused: QuotaRefusal | None = None  # by the quota that leaves it no room
-    full: bool = False  # a guardian of another slot has to go first
+    guardian_limit_reached: bool = False  # a guardian of another slot has to go first
     spent: bool = False  # its headroom does not refill it and is about to drop it
-    first: str = ""  # the pod that the hold is for, and that waits for room without it
-    first_until: datetime | None = None  # how long that pod goes first
+    owner_first: str = ""  # the pod that the hold is for, and that waits for room without it
+    owner_first_until: datetime | None = None  # how long that pod goes first
     arrivals: frozenset[str] = frozenset()  # of the nodes it may go to, those that owners go to
 
     @property
-    def held_up(self) -> str:
+    def limit_refusal(self) -> str:
         """Why a limit allows no guardian now."""
         return self.limit or self.node_limit
 
@@ -61,16 +61,18 @@ NO_OBSTACLES = Obstacles()
 
 
 @dataclass(frozen=True, slots=True)
-class Inheritance:
+class SlotReplacement:
     """Slots that are objects: an expired one leaves its room to the one that replaces it."""
 
-    leaves_room: bool = False  # its time is over, and another slot may take its room over
-    estate: Pod | None = None  # the guardian of an expired slot, whose room this one takes over
+    replaceable: bool = False  # its time is over, and another slot may take its room over
+    predecessor: Pod | None = (
+        None  # the guardian of an expired slot, whose room this one takes over
+    )
     nodes: tuple[str, ...] = ()  # of such guardians that are not to be had in this moment
     stays: bool = False  # its guardian stays until another slot has taken its room over
 
 
-NOTHING_LEFT = Inheritance()
+NO_REPLACEMENT = SlotReplacement()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ class HoldView:
     kept: KeptRoom = NOTHING_KEPT
     obstacles: Obstacles = NO_OBSTACLES
     renewal: RenewalView | None = None  # of one whose guardian is to be renewed
-    inheritance: Inheritance = NOTHING_LEFT
+    replacement: SlotReplacement = NO_REPLACEMENT
     needs_place: bool = False  # it has no room, and may take the place of running pods
     succession: Succession | None = None  # the pods whose place it is to take
     reclaim: Reclaim | None = None  # of a slot whose room others have: who gives way

@@ -76,7 +76,7 @@ def see_pod(ledger: Ledger, before: Pod | None, pod: Pod) -> None:
             if pod.key not in here or (before is not None and before.labels != pod.labels):
                 here[pod.key] = None
                 _lose_witness(ledger, pod.key)
-                _bear_witness(ledger, pod)
+                _make_witness(ledger, pod)
             return
     if pod.key in doors.lacking.get(namespace, ()):
         _lacks_no_more(ledger, pod.key)
@@ -100,7 +100,7 @@ def see_namespace(ledger: Ledger, before: Namespace | None, namespace: Namespace
         _look_for(ledger, *doors.wishes)
 
 
-def want(ledger: Ledger, thing: Hold | Headroom) -> None:
+def see_wish(ledger: Ledger, thing: Hold | Headroom) -> None:
     """A hold or headroom was created or has changed."""
     doors, whole, wish = ledger.doors, thing.parent.whole, asking_for_doors(thing)
     if wish is None:
@@ -124,7 +124,7 @@ def forget(ledger: Ledger, parent: Parent) -> None:
     doors.told_at.pop(whole, None)
 
 
-def shown(
+def with_door_condition(
     ledger: Ledger, thing: Hold | Headroom, conditions: tuple[Condition, ...], now: datetime
 ) -> tuple[Condition, ...]:
     """The conditions that an object should show, with the one about missing doors.
@@ -149,7 +149,7 @@ def look(ledger: Ledger, now: datetime) -> Iterator[Sequence]:
         wish = doors.wishes[whole]
         is_hold = isinstance(wish, Hold)
         ledger.agenda.touch(hold_subject(wish.parent) if is_hold else headroom_subject(wish.parent))
-        tell = _tell(ledger, wish, now)
+        tell = _event_about(ledger, wish, now)
         if tell is not None:
             yield telling(tell)
     doors.news.clear()
@@ -169,10 +169,10 @@ def _search(ledger: Ledger) -> None:
             if (namespace, "") not in wanted and (EVERYWHERE, "") not in wanted:
                 break  # Everybody here has a witness by now.
             if key in ledger.pods:
-                _bear_witness(ledger, ledger.pods[key])
+                _make_witness(ledger, ledger.pods[key])
 
 
-def _tell(ledger: Ledger, wish: Hold | Headroom, now: datetime) -> Tell | None:
+def _event_about(ledger: Ledger, wish: Hold | Headroom, now: datetime) -> Tell | None:
     """The event about an object, unless it had one recently or its condition says the same."""
     parent, told_at = wish.parent, ledger.doors.told_at
     message, last = _message(ledger, parent.whole), told_at.get(parent.whole)
@@ -197,7 +197,7 @@ def _witness(ledger: Ledger, whole: str) -> Key | None:
     return next((each.value for each in entries if isinstance(each.value, Key)), None)
 
 
-def _bear_witness(ledger: Ledger, pod: Pod) -> None:
+def _make_witness(ledger: Ledger, pod: Pod) -> None:
     """Make a pod without a door the witness of every hold that matches it and has none.
 
     This is not done if other pods of its controller use a door: then this pod used it, too. A pod

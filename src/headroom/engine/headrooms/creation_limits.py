@@ -16,7 +16,7 @@ from headroom.core.index_entries import By
 from headroom.core.objects import Pod
 from headroom.core.resources import Resources
 from headroom.core.subjects import Awaited, Change, hold_subject
-from headroom.engine.headrooms.demand import heard
+from headroom.engine.headrooms.demand import tightest_quota
 from headroom.engine.headrooms.load import load_now, real_pods
 from headroom.engine.headrooms.slot_pods import slot_count
 from headroom.engine.ledger import Ledger
@@ -32,43 +32,43 @@ def changed(ledger: Ledger) -> None:
 
     An autoscaler acts within a second on a pod without room, so these cannot wait.
     """
-    ledger.slots.held_up.clear()
+    ledger.slots.node_limit_refusals.clear()
     ledger.agenda.wake(LOAD)
 
 
 def decided(ledger: Ledger, whole: str) -> None:
     """A headroom was decided again, or is gone: check its slots again that a limit stopped."""
-    ledger.slots.held_up.pop(whole, None)
+    ledger.slots.node_limit_refusals.pop(whole, None)
     ledger.agenda.wake(Awaited(Change.HEADROOM_DECIDED, whole))
 
 
-def held_up(ledger: Ledger, hold: Hold) -> str:
+def node_limit_refusal(ledger: Ledger, hold: Hold) -> str:
     """Why no further guardian of this slot may wait for a node now."""
     limit = _node_limit(ledger, hold)
     if limit is None:
         return ""
-    why = ledger.slots.held_up.get(hold.group, "")
+    why = ledger.slots.node_limit_refusals.get(hold.group, "")
     if not why and not _may_wait(ledger, hold, limit):
         why = FITS_NOWHERE.format(limit)
     return why
 
 
 def wait_for_limits(ledger: Ledger, view: HoldView, waiting: Pod | None) -> None:
-    """Decide a hold again when the answers of `held_up` and `full` may have changed."""
+    """Decide a hold again when one of these limits may allow it a guardian."""
     hold = view.hold
     subject, limit = hold_subject(hold.parent), _node_limit(ledger, hold)
     if limit is not None:
         if waiting is not None and waiting.unschedulable_message:
             ledger.agenda.wait(subject, on=LOAD)
         if view.obstacles.node_limit:
-            ledger.slots.held_up[hold.group] = view.obstacles.node_limit
-    if view.obstacles.full:
+            ledger.slots.node_limit_refusals[hold.group] = view.obstacles.node_limit
+    if view.obstacles.guardian_limit_reached:
         ledger.agenda.wait(subject, on=Awaited(Change.GUARDIAN_GONE, hold.group))
-    if view.obstacles.full or limit is not None:
+    if view.obstacles.guardian_limit_reached or limit is not None:
         ledger.agenda.wait(subject, on=Awaited(Change.HEADROOM_DECIDED, hold.group))
 
 
-def crowded(ledger: Ledger, hold: Hold) -> bool:
+def one_guardian_at_a_time(ledger: Ledger, hold: Hold) -> bool:
     """Whether the limits forbid a placeholder to have a second guardian for a moment."""
     headroom = _headroom(ledger, hold)
     if headroom is None or headroom.mode != PREEMPTIBLE:
@@ -79,7 +79,7 @@ def crowded(ledger: Ledger, hold: Hold) -> bool:
     return _exceeds(ledger, headroom, hold.template.pod.requests)
 
 
-def full(ledger: Ledger, hold: Hold) -> bool:
+def guardian_limit_reached(ledger: Ledger, hold: Hold) -> bool:
     """Whether all allowed guardians exist, although this slot has none.
 
     Then another slot is being renewed, or a deleted guardian is not gone yet.
@@ -123,7 +123,7 @@ def _most(ledger: Ledger, headroom: Headroom, hold: Hold) -> int | None:
     limits, pods, quota = headroom.limits, headroom.limits.pods, None
     if headroom.size.by_load:
         pods = None if pods is None else max(0, pods - real_pods(ledger.slots.load))
-        tight = heard(ledger, headroom, hold.template)
+        tight = tightest_quota(ledger, headroom, hold.template)
         quota = tight.count if tight is not None else None
     bounds = (limits.slots, pods, quota)
     return min((each for each in bounds if each is not None), default=None)

@@ -47,7 +47,7 @@ def load_view(
     if not size.by_load or isinstance(template, Note) or idle:
         return None, None, quotas
     standing = len(ledger.index.of(By.SLOT_GUARDIAN, headroom.parent.whole))
-    allows_fewest = heard(ledger, headroom, template)
+    allows_fewest = tightest_quota(ledger, headroom, template)
     tight, again, quotas = tight_now(quotas, allows_fewest, standing, now)
     view = LoadView(
         load=load_now(ledger, template.pod),
@@ -75,7 +75,7 @@ def _forthcoming(ledger: Ledger, size: Size, workload: Workload | None) -> Resou
     return sum((each.template.pod.requests * each.missing for each in coming), EMPTY)
 
 
-def heard(
+def tightest_quota(
     ledger: Ledger, headroom: Headroom, template: PodTemplate
 ) -> resource_quotas.Tight | None:
     """The quota that allows the fewest slots now, even if this does not last."""

@@ -110,7 +110,7 @@ class HeadroomController:
         for name in tuple(self._ledger.hold_index.of(By.SLOT, whole)):
             self._ledger.lose_hold(name)
         creation_limits.decided(self._ledger, whole)
-        for known in (slots.headrooms, slots.memory, slots.held_up):
+        for known in (slots.headrooms, slots.memory, slots.node_limit_refusals):
             known.pop(whole, None)
         promises.forget(self._ledger, whole)
         reconsider(self._ledger, *size_inputs.siblings(self._ledger, old))

@@ -49,7 +49,7 @@ class HeadroomRecords:
     hidden: dict[str, str] = field(default_factory=dict)  # kinds that we may not see, and why
     made: dict[str, OrderedDict[str, deque[datetime]]] = field(default_factory=dict)  # pods
     load: Index[Key] = field(default_factory=Index)  # of pods, by what they ask for: see `load`
-    held_up: dict[str, str] = field(
+    node_limit_refusals: dict[str, str] = field(
         default_factory=dict
     )  # why no guardian may wait, until a change
 

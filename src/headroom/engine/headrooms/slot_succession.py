@@ -13,7 +13,7 @@ from datetime import datetime
 
 from headroom.core.headrooms.headrooms import NEVER
 from headroom.core.headrooms.windows import active
-from headroom.core.hold_state.decision import heir_of
+from headroom.core.hold_state.decision import replacement_of
 from headroom.core.holds import Hold
 from headroom.core.objects import Pod
 from headroom.core.subjects import hold_subject, pod_subject
@@ -22,7 +22,7 @@ from headroom.engine.freeze import unfit, unsettled_on
 from headroom.engine.ledger import Ledger
 
 
-def leaves_room(ledger: Ledger, hold: Hold, now: datetime) -> bool:
+def is_replaceable(ledger: Ledger, hold: Hold, now: datetime) -> bool:
     """Whether a hold has expired, and another slot may take its room over.
 
     A hold that ends in another way, by deletion or with its pod, leaves no room.
@@ -45,7 +45,7 @@ def leaves_room(ledger: Ledger, hold: Hold, now: datetime) -> bool:
     )
 
 
-def estate_for(
+def predecessor_of(
     ledger: Ledger, hold: Hold, standing: Pod | None
 ) -> tuple[Pod | None, tuple[str, ...]]:
     """The guardian of an expired slot, whose room a new slot takes over.
@@ -55,7 +55,7 @@ def estate_for(
     if hold.member is None or hold.terminal or standing is not None:
         return None, ()
     nodes: list[str] = []
-    for old, guardian in _estates(ledger, hold):
+    for old, guardian in _predecessors(ledger, hold):
         about = (hold_subject(old.parent), pod_subject(guardian.key))
         busy = any(map(ledger.agenda.busy, about))
         if old.terminal and not busy and not unsettled_on(ledger, guardian.node):
@@ -64,9 +64,9 @@ def estate_for(
     return None, tuple(nodes)
 
 
-def _estates(ledger: Ledger, hold: Hold) -> Iterator[tuple[Hold, Pod]]:
+def _predecessors(ledger: Ledger, hold: Hold) -> Iterator[tuple[Hold, Pod]]:
     """The expired slots whose room is large enough for a new slot, with their guardians."""
-    for subject in ledger.agenda.waiting(heir_of(hold)):
+    for subject in ledger.agenda.waiting(replacement_of(hold)):
         old = ledger.holds.get(subject.identity)
         guardian = ledger.guardian_of(old) if old is not None else None
         if old is None or guardian is None or not guardian.node:

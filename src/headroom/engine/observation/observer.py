@@ -124,7 +124,7 @@ def _see_hold(to: Observers, hold: Hold, _: datetime) -> None:
         ledger.see_hold(known)
         to.claim_index.touch(allowed)
     quotas.see_hold(ledger, allowed)
-    witnesses.want(ledger, allowed)
+    witnesses.see_wish(ledger, allowed)
 
 
 def _lose_hold(to: Observers, gone: Hold, _: datetime) -> None:
@@ -145,7 +145,7 @@ def _see_headroom(to: Observers, headroom: Headroom, now: datetime) -> None:
     to.headrooms.see(headroom)
     quotas.see_headroom(ledger, headroom, now)
     if headroom.served:
-        witnesses.want(ledger, ledger.slots.headrooms.get(whole, headroom))
+        witnesses.see_wish(ledger, ledger.slots.headrooms.get(whole, headroom))
 
 
 def _lose_headroom(to: Observers, gone: Headroom, _: datetime) -> None:

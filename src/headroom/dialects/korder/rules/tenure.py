@@ -82,7 +82,7 @@ class TicketTenure:
             gone_at is not None
             and gone_at <= now
             and status == hold.status
-            and not view.inheritance.stays
+            and not view.replacement.stays
         ):
             return HoldDecision(status, self.dismissed(hold, view.guardians))
         ends = chronicle.ends if chronicle is not None and status.phase == "Available" else None
