@@ -1,7 +1,7 @@
 """allocatePolicy: the worked examples of Koordinator's accounting, without its overselling.
 
 A node of 10 CPU with 2 CPU of other pods, unless said otherwise. What strangers may have is what
-is left when the guardian (`to_keep`) stands beside all owners.
+is left when the guardian (`room_to_keep`) stands beside all owners.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from headroom.core.allocation import (
     kept_beside,
     policy_refusal,
     ports_beside,
-    to_keep,
-    told_use,
+    reported_use,
+    room_to_keep,
     used_up,
 )
 from headroom.core.holds import Hold, Terms
@@ -40,7 +40,7 @@ def owners(*cpus: int) -> list[Pod]:
 
 def free(kept: Hold, users: list[Pod]) -> Resources:
     """What a stranger finds on the node."""
-    used = OTHERS + to_keep(kept, users)
+    used = OTHERS + room_to_keep(kept, users)
     for user in users:
         used = used + user.requests
     return NODE - used
@@ -49,7 +49,7 @@ def free(kept: Hold, users: list[Pod]) -> Resources:
 def test_what_an_owner_takes_is_no_longer_kept_and_strangers_gain_nothing() -> None:
     kept = shared(cpu=4)
     assert free(kept, []) == resources(cpu=4)
-    assert to_keep(kept, owners(2)) == resources(cpu=2)
+    assert room_to_keep(kept, owners(2)) == resources(cpu=2)
     assert free(kept, owners(2)) == resources(cpu=4)
 
 
@@ -57,7 +57,7 @@ def test_what_an_owner_takes_is_no_longer_kept_and_strangers_gain_nothing() -> N
 def test_an_owner_larger_than_the_hold_takes_the_rest_from_the_node(policy: str) -> None:
     kept = shared(cpu=4, policy=policy)
     assert policy_refusal(kept, owners(2), pod("second", cpu=5)) is None
-    assert to_keep(kept, owners(2, 5)) == EMPTY
+    assert room_to_keep(kept, owners(2, 5)) == EMPTY
     assert used_up(kept, owners(2, 5)) == resources(cpu=4)
 
 
@@ -79,7 +79,7 @@ def test_restricted_counts_memory_as_it_counts_cpu() -> None:
     users = [pod("a", 2, "2Gi"), pod("b", 2, "2Gi"), pod("c", 0, "3Gi")]
     for number, user in enumerate(users):
         assert policy_refusal(kept, users[:number], user) is None
-    assert told_use(kept, users) == resources(cpu=4, memory="7Gi")
+    assert reported_use(kept, users) == resources(cpu=4, memory="7Gi")
     why = policy_refusal(kept, users, pod("d", 0, "2Gi"))
     assert why == "Insufficient memory: requested 2Gi, used 7Gi, capacity 8Gi"
     assert policy_refusal(kept, users, pod("e", 0, "1Gi")) is None
@@ -89,20 +89,20 @@ def test_aligned_lets_the_same_owners_all_in() -> None:
     kept = shared(cpu=4, memory="8Gi", tells_all=True)
     users = [pod("a", 2, "2Gi"), pod("b", 2, "2Gi"), pod("c", 0, "3Gi"), pod("d", 0, "2Gi")]
     assert policy_refusal(kept, users[:3], users[3]) is None
-    assert told_use(kept, users) == resources(cpu=4, memory="9Gi")
+    assert reported_use(kept, users) == resources(cpu=4, memory="9Gi")
 
 
 def test_a_status_that_does_not_tell_all_stops_at_what_the_hold_has() -> None:
     users = owners(2, 5)
-    assert told_use(shared(cpu=4), users) == resources(cpu=4)
-    assert told_use(shared(cpu=4, tells_all=True), users) == resources(cpu=7)
+    assert reported_use(shared(cpu=4), users) == resources(cpu=4)
+    assert reported_use(shared(cpu=4, tells_all=True), users) == resources(cpu=7)
 
 
 def test_what_the_hold_has_not_at_all_comes_from_the_node() -> None:
     kept = shared(cpu=4, policy="Restricted")
     user = pod("a", 4, "1Gi")
     assert policy_refusal(kept, [], user) is None
-    assert told_use(kept, [user]) == resources(cpu=4)
+    assert reported_use(kept, [user]) == resources(cpu=4)
 
 
 def test_a_hold_may_limit_how_many_owners_it_has() -> None:
@@ -116,14 +116,14 @@ def test_what_is_withheld_is_for_nobody() -> None:
     kept = shared(cpu=6, policy="Restricted", withheld=resources(cpu=2))
     why = policy_refusal(kept, [], pod("a", cpu=6))
     assert why == "Insufficient cpu: requested 6, used 0, capacity 4"
-    assert to_keep(kept, owners(4)) == resources(cpu=2)
+    assert room_to_keep(kept, owners(4)) == resources(cpu=2)
     assert kept_beside(kept, resources(cpu=6), resources(cpu=4)) == resources(cpu=2)
 
 
 def test_what_is_withheld_stays_held_also_from_an_aligned_owner() -> None:
     kept = shared(cpu=6, withheld=resources(cpu=2))
     assert policy_refusal(kept, [], pod("a", cpu=6)) is None
-    assert to_keep(kept, owners(6)) == resources(cpu=2)
+    assert room_to_keep(kept, owners(6)) == resources(cpu=2)
     assert kept_beside(kept, resources(cpu=6), resources(cpu=6)) == resources(cpu=2)
 
 
@@ -131,8 +131,8 @@ def test_what_is_not_counted_stays_locked_and_is_told_all_the_same() -> None:
     kept = shared(cpu=4, memory="8Gi", policy="Restricted", counted=("cpu",))
     users = [pod("a", 2, "9Gi")]
     assert policy_refusal(kept, [], users[0]) is None
-    assert to_keep(kept, users) == resources(cpu=2, memory="8Gi")
-    assert told_use(kept, users) == resources(cpu=2, memory="8Gi")
+    assert room_to_keep(kept, users) == resources(cpu=2, memory="8Gi")
+    assert reported_use(kept, users) == resources(cpu=2, memory="8Gi")
     beside = kept_beside(kept, resources(cpu=4, memory="8Gi"), users[0].requests)
     assert beside == resources(cpu=2, memory="8Gi")
 

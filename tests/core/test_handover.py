@@ -17,11 +17,11 @@ from headroom.core.actions import (
 from headroom.core.claims import Offer
 from headroom.core.handover import (
     Claim,
+    bind_guardian,
+    delete_unless_placed,
     finish_gate,
     grow,
     latch_free_room,
-    out_of_the_way,
-    put_back,
     shrink,
     through_gate,
     through_latch,
@@ -204,7 +204,7 @@ def test_a_guardian_does_not_grow_before_its_latch_has_stood() -> None:
 
 
 def test_a_guardian_is_put_back_bound() -> None:
-    sequence = put_back(hold("h"), "a", resources(cpu=1), pod("old"))
+    sequence = bind_guardian(hold("h"), "a", resources(cpu=1), pod("old"))
     assert kinds(sequence) == [["DeletePod"], ["CreateGuardian"]]
     assert not only(sequence, Bind)
     assert only(sequence, DeletePod) == [DeletePod(pod("old").key, "uid-of-old")]
@@ -213,4 +213,4 @@ def test_a_guardian_is_put_back_bound() -> None:
 def test_a_pod_of_ours_that_waits_is_deleted_only_as_it_was_seen() -> None:
     waits, placed = pod("waits", version="7"), pod("placed", version="7", node="a")
     gated = pod("gated", version="7", gates=("headroom.dev/latch",))
-    assert [out_of_the_way(each).version for each in (waits, placed, gated)] == ["7", "", ""]
+    assert [delete_unless_placed(each).version for each in (waits, placed, gated)] == ["7", "", ""]

@@ -13,7 +13,7 @@ from headroom.core.holds import HoldStatus, Problem, Terms
 from headroom.core.node.kept_room import KeptRoom
 from headroom.core.objects import Pod
 from headroom.core.policy import Policy
-from headroom.core.renewal import told_apart
+from headroom.core.renewal import guardian_roles
 from headroom.core.resources import EMPTY
 from tests.builders import NOON, hold, pod, resources
 
@@ -31,7 +31,7 @@ def owner(cpu: int = 1, name: str = "p", **parts: Any) -> Pod:
 
 def with_roles(view: HoldView, now: datetime = NOON) -> HoldView:
     """The view as the controller makes it: it says what each guardian is to the hold."""
-    return replace(view, roles=told_apart(view.hold, view.guardians, now))
+    return replace(view, roles=guardian_roles(view.hold, view.guardians, now))
 
 
 def live(view: HoldView) -> HoldDecision:

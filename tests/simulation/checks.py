@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from headroom.core.allocation import to_keep, told_use
+from headroom.core.allocation import reported_use, room_to_keep
 from headroom.core.claims import claim_of
 from headroom.core.holds import Hold
 from headroom.core.names import (
@@ -117,7 +117,7 @@ def _hold(truth: Truth, hold: Hold) -> Iterator[str]:
 
 def _available(hold: Hold, guardians: list[Pod], users: list[Pod]) -> Iterator[str]:
     room = hold.template.pod.requests
-    wanted = to_keep(hold, users)
+    wanted = room_to_keep(hold, users)
     held = _total(guardians)
     if hold.allocate_once and users:
         yield f"in use by {users[0].key}"
@@ -131,7 +131,7 @@ def _available(hold: Hold, guardians: list[Pod], users: list[Pod]) -> Iterator[s
     for pod in users:
         if pod.node != hold.status.node:
             yield f"says {hold.status.node}, {pod.key} is on {pod.node}"
-    used = told_use(hold, users)
+    used = reported_use(hold, users)
     if hold.status.allocated != used:
         yield f"says {hold.status.allocated} are used, not {used}"
 

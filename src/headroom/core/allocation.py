@@ -71,12 +71,12 @@ def used_up(hold: Hold, users: Iterable[Pod]) -> Resources:
     return Resources({name: min(amount, room[name]) for name, amount in total.items()})
 
 
-def to_keep(hold: Hold, users: Iterable[Pod]) -> Resources:
+def room_to_keep(hold: Hold, users: Iterable[Pod]) -> Resources:
     """What the guardian keeps beside these owners."""
     return hold.template.pod.requests.minus(used_up(hold, users))
 
 
-def told_use(hold: Hold, users: Iterable[Pod]) -> Resources:
+def reported_use(hold: Hold, users: Iterable[Pod]) -> Resources:
     """What the status shows as used by owners: only resources that the hold has."""
     room = hold.template.pod.requests
     total = asked_by(users).only(frozenset(room))

@@ -58,7 +58,7 @@ def ungate(pod: Pod) -> Ungate:
     return Ungate(pod.key, pod.uid, CLAIM_GATE, pod.gates.index(CLAIM_GATE))
 
 
-def out_of_the_way(pod: Pod) -> DeletePod:
+def delete_unless_placed(pod: Pod) -> DeletePod:
     """Delete a pod of ours that waits, unless it got a node at this moment."""
     return DeletePod(pod.key, pod.uid, "" if pod.node or pod.gates else pod.version)
 
@@ -76,7 +76,7 @@ def through_gate(claims: Seq[Claim], latches: str, rivals: Seq[Pod] = ()) -> Seq
     ]
     nominations: list[Action] = [Nominate(latch.key, "", node) for latch in latched]
     nominations += [Nominate(pod.key, pod.uid, node, offer.hold.parent) for pod, offer in claims]
-    nominations += [out_of_the_way(rival) for rival in rivals]
+    nominations += [delete_unless_placed(rival) for rival in rivals]
     steps: list[tuple[Action, ...]] = [tuple(latched)] if latched else []
     steps.append(tuple(nominations))
     steps.append(tuple(DeletePod(offer.guardian.key, offer.guardian.uid) for _, offer in claims))
@@ -96,7 +96,7 @@ def nominate_only(claims: Seq[Claim], latches: str) -> Sequence:
 def finish_gate(owners: Seq[tuple[Pod, Pod | None]], rivals: Seq[Pod] = ()) -> Sequence:
     """The second half of door 1: delete the remaining guardians, then remove the gates."""
     guardians = tuple(DeletePod(each.key, each.uid) for _, each in owners if each is not None)
-    others = tuple(map(out_of_the_way, rivals))
+    others = tuple(map(delete_unless_placed, rivals))
     first = tuple(step for step in (others, guardians) if step)
     subjects = tuple(pod_subject(pod.key) for pod, _ in owners)
     return Sequence(Work.DOOR1_FINISH, subjects, (*first, tuple(ungate(pod) for pod, _ in owners)))
@@ -215,7 +215,7 @@ def latch_free_room(pod: Pod, node: str, latches: str) -> Sequence:
     return Sequence(Work.PLACE, subjects, ((latch,), (Nominate(latch.key, "", node),)))
 
 
-def put_back(hold: Hold, node: str, size: Resources, *guardians: Pod | None) -> Sequence:
+def bind_guardian(hold: Hold, node: str, size: Resources, *guardians: Pod | None) -> Sequence:
     """Make the guardian of what stays held, while a latch of the hold keeps the room for it.
 
     Those that stood for it before go first.
@@ -229,7 +229,7 @@ def put_back(hold: Hold, node: str, size: Resources, *guardians: Pod | None) -> 
 def shrink(hold: Hold, guardian: Pod, size: Resources, latches: str) -> Sequence:
     """Replace a guardian by one of the same or a smaller size on its node, under a latch."""
     begun = grow(hold, guardian.node, guardian.requests, latches)
-    ended = put_back(hold, guardian.node, size, guardian)
+    ended = bind_guardian(hold, guardian.node, size, guardian)
     subjects = (*begun.subjects, pod_subject(guardian.key))  # It may be another hold's.
     return Sequence(Work.RESIZE, subjects, begun.steps + ended.steps)
 

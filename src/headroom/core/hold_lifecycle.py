@@ -17,19 +17,19 @@ from datetime import datetime
 from typing import TypeGuard
 
 from headroom.core.actions import CreateGuardian
-from headroom.core.allocation import is_short, to_keep, told_use
+from headroom.core.allocation import is_short, reported_use, room_to_keep
 from headroom.core.claims import expiry, owner_uses
 from headroom.core.derived_names import guardian_name
 from headroom.core.eviction.reclaim import Reclaim, end
 from headroom.core.handover import (
+    bind_guardian,
     grow,
-    put_back,
     shrink,
     without_ports_of,
 )
 from headroom.core.hold_state.endings import drop, ended, keep_rest, over, read_until
-from headroom.core.hold_state.full_node import without_place
-from headroom.core.hold_state.status_facts import standing_facts, told_of, used_up
+from headroom.core.hold_state.full_node import decide_on_full_node
+from headroom.core.hold_state.status_facts import standing_facts, used_up, with_renewal_trouble
 from headroom.core.hold_state.view import HoldDecision, HoldView, RenewalView
 from headroom.core.holds import PREEMPTIBLE, Hold, HoldStatus
 from headroom.core.objects import Pod
@@ -53,7 +53,7 @@ def decide(view: HoldView, now: datetime, policy: Policy) -> HoldDecision:
     if hold.deleted is not None:
         return ended(view, seated, ("Deleted", "it is being deleted"), now, policy)
     if hold.allocate_once and seated:
-        facts = Facts(hold, "Succeeded", "Succeeded", "", view.node, told_use(hold, seated))
+        facts = Facts(hold, "Succeeded", "Succeeded", "", view.node, reported_use(hold, seated))
         status = status_of(facts, now, owner_uses(seated))
         return HoldDecision(status, drop(view, view.guardians), read_until(view, now, policy))
     ends = expiry(hold)
@@ -84,7 +84,7 @@ def _invalid(hold: Hold, users: tuple[Pod, ...], now: datetime) -> HoldStatus:
     """The status of a hold with an invalid spec: nothing new is held, its owners stay listed."""
     message = "; ".join(str(problem) for problem in hold.problems)
     node = users[0].node if users else ""
-    facts = Facts(hold, "Pending", "InvalidSpec", message, node, told_use(hold, users))
+    facts = Facts(hold, "Pending", "InvalidSpec", message, node, reported_use(hold, users))
     return status_of(facts, now, owner_uses(users))
 
 
@@ -93,18 +93,18 @@ def _keep(view: HoldView, seated: tuple[Pod, ...], now: datetime, policy: Policy
     hold = view.hold
     users = tuple(pod for pod in seated if not pod.finished)
     guardians, guardian = view.roles, view.roles.standing
-    used, size = told_use(hold, users), size_kept(view)
+    used, size = reported_use(hold, users), size_kept(view)
     node = view.node if users or view.kept.fenced or view.slot_users else ""
     if guardian is not None and guardian.node:
         node = guardian.node
-    facts = told_of(view, standing_facts(view, size, node, used))
+    facts = with_renewal_trouble(view, standing_facts(view, size, node, used))
     status = status_of(facts, now, owner_uses(users))
     to_go = _to_go(view)
     if to_go:
         return HoldDecision(status, drop(view, to_go))
     if view.kept.placeless and not hold.paused:
         return HoldDecision(
-            status, without_place(view, size, users, policy), view.obstacles.not_before
+            status, decide_on_full_node(view, size, users, policy), view.obstacles.not_before
         )
     early = _early_latch(view, users, node)
     if early:
@@ -150,9 +150,9 @@ def size_kept(view: HoldView) -> Resources:
     """How much the guardian keeps: what owners leave, or all of a slot that can be whole."""
     stands = view.roles.standing is not None or view.kept.pinned
     if view.slot_users and not view.kept.whole and stands:
-        return to_keep(view.hold, view.slot_users)
+        return room_to_keep(view.hold, view.slot_users)
     seated = (pod for pod in view.claimants if _seated(pod, view.node))
-    return to_keep(view.hold, (pod for pod in seated if not pod.finished))
+    return room_to_keep(view.hold, (pod for pod in seated if not pod.finished))
 
 
 def _made_elsewhere(view: HoldView, status: HoldStatus, rest: Pod) -> HoldDecision:
@@ -182,7 +182,7 @@ def _early_latch(view: HoldView, users: tuple[Pod, ...], node: str) -> Resources
         return EMPTY
     staying = tuple(pod for pod in users if not is_leaving(pod))
     kept = guardian.requests if guardian is not None else EMPTY
-    wanted = to_keep(view.hold, staying).largest(kept)
+    wanted = room_to_keep(view.hold, staying).largest(kept)
     return EMPTY if view.hold.paused or wanted.fits_in(kept) else wanted
 
 
@@ -251,7 +251,7 @@ def _waiting(
     if latched is None:
         return HoldDecision(status, grow(hold, node, size, policy.namespace))
     kept = free and size.fits_in(latched)
-    return HoldDecision(status, put_back(hold, node, size, charge) if kept else None)
+    return HoldDecision(status, bind_guardian(hold, node, size, charge) if kept else None)
 
 
 def _seeks(guardian: Pod | None) -> TypeGuard[Pod]:
@@ -314,7 +314,7 @@ def _resized(
     whole = size.largest(guardian.requests)
     if view.kept.latched is not None:
         covered = whole.fits_in(view.kept.latched)
-        return put_back(view.hold, guardian.node, size, guardian, charge) if covered else None
+        return bind_guardian(view.hold, guardian.node, size, guardian, charge) if covered else None
     if size.fits_in(guardian.requests):
         return shrink(view.hold, guardian, size, policy.namespace)
     return grow(view.hold, guardian.node, whole, policy.namespace)
@@ -339,17 +339,17 @@ def _make(view: HoldView, status: HoldStatus, size: Resources, policy: Policy) -
 def _made(view: HoldView, size: Resources, in_use: bool, policy: Policy) -> Sequence | None:
     """Where the next guardian comes from: a latch, an expired slot, or free room; None: not yet."""
     hold, node, kept, latched = view.hold, view.node, view.kept, view.kept.latched
-    part = to_keep(hold, view.slot_users) if view.slot_users else EMPTY
+    part = room_to_keep(hold, view.slot_users) if view.slot_users else EMPTY
     fits = kept.grows and (kept.whole or size.fits_in(part))  # A latch may keep more than is free.
     if node and latched is not None and fits and size.fits_in(latched):
-        return put_back(hold, node, size)
+        return bind_guardian(hold, node, size)
     if part and node and latched is not None:  # What its owner left of a slot.
         sure = latched if kept.grows else kept.taken_over
         part = part if part.fits_in(sure) else _common(part, kept.taken_over)
-        return put_back(hold, node, part) if part else None
+        return bind_guardian(hold, node, part) if part else None
     rest = _common(size, kept.taken_over)
     if rest and in_use and node and not kept.grows:  # It has grown meanwhile.
-        return put_back(hold, node, rest)
+        return bind_guardian(hold, node, rest)
     if kept.pinned and view.slot_users and not kept.whole:
         return None
     small = latched is not None and not size.fits_in(latched)
@@ -366,7 +366,7 @@ def _made(view: HoldView, size: Resources, in_use: bool, policy: Policy) -> Sequ
         if latched is None:
             return grow(hold, node, size, policy.namespace)
         part = _common(size, latched)  # The rest when this latch is gone.
-        return put_back(hold, node, part) if part else None
+        return bind_guardian(hold, node, part) if part else None
     pin = node if in_use else hold.template.node
     create = CreateGuardian(guardian_name(hold), hold, size, node=pin)
     return Sequence(Work.HOLD, (hold_subject(hold.parent),), ((create,),))

@@ -26,7 +26,7 @@ from headroom.core.names import (
 )
 from headroom.core.objects import Key, Placement, Pod
 from headroom.core.owners import EVERYWHERE, pod_keys, reach
-from headroom.core.plan import LAUNCHED_WORK, Sequence, Work
+from headroom.core.plan import HANDOVER_WORK, Sequence, Work
 from headroom.core.pod_memory import PodMemory
 from headroom.core.resources import PODS, Resources
 from headroom.core.selection import only_node
@@ -159,7 +159,7 @@ def work_entries(sequence: Sequence) -> list[tuple[Subject, tuple[Entry, ...]]]:
     if work in (Work.DOOR1, Work.DOOR1_SLOW):
         expected = Entry(By.EXPECTED, subjects[0].identity)
         found.append((subjects[0], (expected, Entry(By.HANDOVER))))
-    elif work in LAUNCHED_WORK:
+    elif work in HANDOVER_WORK:
         found.append((subjects[0], (Entry(By.HANDOVER),)))
     elif work is Work.TAKE_BACK:
         found.append((subjects[1], (Entry(By.TAKE_BACK, subjects[0].identity),)))

@@ -55,9 +55,9 @@ class Work(Enum):
 
 
 # Handovers that `handover_queue` has started.
-LAUNCHED_WORK = (Work.DOOR1, Work.DOOR1_SLOW, Work.DOOR2, Work.DOOR2_SLOW)
+HANDOVER_WORK = (Work.DOOR1, Work.DOOR1_SLOW, Work.DOOR2, Work.DOOR2_SLOW)
 # Work after whose failure all of its subjects pause, not only the pods.
-KEEPERS_WORK = (
+PAUSING_WORK = (
     Work.RELEASE,
     Work.RESIZE,
     Work.OBJECT,

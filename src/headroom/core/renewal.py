@@ -41,7 +41,7 @@ class Guardians:
 NO_GUARDIANS = Guardians(None)
 
 
-def told_apart(hold: Hold, guardians: Sequence[Pod], now: datetime) -> Guardians:
+def guardian_roles(hold: Hold, guardians: Sequence[Pod], now: datetime) -> Guardians:
     """Give each guardian its role: one with a node comes before one that waits, then the newest.
 
     If an owner has a part of a slot, a whole guardian comes before one that keeps the rest.

@@ -34,7 +34,7 @@ from headroom.core.index_entries import By
 from headroom.core.latches import kept_for
 from headroom.core.names import ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Pod
-from headroom.core.plan import KEEPERS_WORK, Plan, Sequence, Work
+from headroom.core.plan import PAUSING_WORK, Plan, Sequence, Work
 from headroom.core.policy import Policy
 from headroom.core.subjects import (
     Subject,
@@ -312,7 +312,7 @@ class Engine:
                 pod = self.ledger.pods.get(subject.key)  # One that is gone needs no pause.
                 if pod is not None and not is_taken_back(self.ledger, sequence, pod):
                     self._agenda.failed(subject, now, longest=OWNER_PAUSE)
-            elif sequence.work in KEEPERS_WORK:
+            elif sequence.work in PAUSING_WORK:
                 self._agenda.failed(subject, now)
 
     def _ended(self, sequence: Sequence, completed: bool) -> None:

@@ -35,7 +35,7 @@ from headroom.core.holds import Hold, HoldStatus
 from headroom.core.node.kept_room import kept_room
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, latest
-from headroom.core.renewal import told_apart
+from headroom.core.renewal import guardian_roles
 from headroom.core.subjects import hold_subject, pod_subject
 from headroom.engine import quotas
 from headroom.engine.doors.released import ahead_of
@@ -113,7 +113,7 @@ class HoldController:
         ledger, before = self._ledger, self._ledger.memory[hold.parent.identity]
         room = hold_room(ledger, hold)
         guardians = tuple(by_our_clock(before, pod) for pod in room.guardians)
-        roles = told_apart(hold, guardians, now)
+        roles = guardian_roles(hold, guardians, now)
         unplaced = needs_place(hold, room.guardians, room.owners)
         view = HoldView(
             hold=hold,

@@ -30,7 +30,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from headroom.core.actions import CreateGuardian, DeletePod, Disclaim
-from headroom.core.allocation import kept_beside, ports_beside, to_keep
+from headroom.core.allocation import kept_beside, ports_beside, room_to_keep
 from headroom.core.claims import claim_of
 from headroom.core.derived_names import guardian_name
 from headroom.core.fast_dataclass import dataclass, replace
@@ -103,7 +103,7 @@ class NominatedOwner:
     def in_the_way(self) -> Pod | None:
         """The guardian that still keeps the owner's room, not one that keeps only the rest."""
         guardian = self.room.guardian
-        left = to_keep(self.hold, self.room.owners)
+        left = room_to_keep(self.hold, self.room.owners)
         keeps = guardian is not None and guardian.requests.fits_in(left)
         return None if keeps and not self.hold.allocate_once else guardian
 
@@ -292,7 +292,7 @@ def _guardian_again(view: GateView) -> CreateGuardian | None:
     template = hold.template.pod
     before_it = () if hold.allocate_once else owner.room.owners
     others = tuple(each for each in before_it if each.key != pod.key)
-    size, ports = to_keep(hold, others), ports_beside(template.placement.ports, others)
+    size, ports = room_to_keep(hold, others), ports_beside(template.placement.ports, others)
     before = replace(
         template,
         key=Key(hold.guardian_namespace, guardian_name(hold)),

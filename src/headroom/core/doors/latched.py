@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from headroom.core.allocation import is_short, keeps_rest, kept_beside, policy_refusal, to_keep
+from headroom.core.allocation import is_short, keeps_rest, kept_beside, policy_refusal, room_to_keep
 from headroom.core.claims import standing_refusal
 from headroom.core.fast_dataclass import dataclass
 from headroom.core.fences import returns
@@ -50,7 +50,7 @@ def is_due(each: LatchedHold, places: int) -> bool:
     hold = each.hold
     if hold.terminal or (places < 1 and (not returns(hold) or each.relieved)):
         return False
-    size = to_keep(hold, each.users)
+    size = room_to_keep(hold, each.users)
     if not size:
         return False
     guardian = healthiest(hold, each.guardians)
@@ -74,7 +74,7 @@ def is_bare(each: LatchedHold, latch: Pod, came: Iterable[Pod], places: int) -> 
     if not (told or each.telling) or any(pod.node == node for pod in each.guardians):
         return False
     given = sum((pod.requests for pod in came), EMPTY)
-    return bool(latch.requests.minus(given) and to_keep(hold, each.owners))
+    return bool(latch.requests.minus(given) and room_to_keep(hold, each.owners))
 
 
 @dataclass(frozen=True, slots=True)

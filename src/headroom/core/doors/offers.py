@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
-from headroom.core.allocation import keeps_rest, kept_beside, policy_refusal, to_keep
+from headroom.core.allocation import keeps_rest, kept_beside, policy_refusal, room_to_keep
 from headroom.core.claims import Offer, Refused, standing_refusal
 from headroom.core.fast_dataclass import dataclass, replace
 from headroom.core.holds import Hold
@@ -125,7 +125,7 @@ def _is_in_use(room: HoldRoom) -> bool:
     """Whether owners have all of a hold, and none of them is about to leave."""
     users = [user for user in room.owners if user.occupies_node]
     leaving = any(user.deleted is not None for user in users)
-    return bool(users) and not leaving and not to_keep(room.hold, users)
+    return bool(users) and not leaving and not room_to_keep(room.hold, users)
 
 
 def _full_node(hold: Hold, node: str) -> Refused:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from headroom.core.allocation import to_keep
+from headroom.core.allocation import room_to_keep
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.names import LOCKED_PRIORITY, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.node.view import Unfit
@@ -69,7 +69,7 @@ def rest_of(view: PreemptedView) -> Resources:
     free = node.allocatable
     for pod in view.counted:
         free = free if pod.key in view.ours else free.minus(pod.requests)
-    asked = to_keep(hold, [pod for pod in owners if not pod.finished])
+    asked = room_to_keep(hold, [pod for pod in owners if not pod.finished])
     part = Resources({name: min(amount, free[name]) for name, amount in asked.items()})
     template = hold.template.pod
     wanted = Pod(template.key, requests=part, placement=template.placement)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 
-from headroom.core.allocation import kept_beside, policy_refusal, to_keep
+from headroom.core.allocation import kept_beside, policy_refusal, room_to_keep
 from headroom.core.claims import Offer, standing_refusal
 from headroom.core.eviction.budgets import Budget, by_violation
 from headroom.core.eviction.occupants import Occupant, importance, may_end, without_spared
@@ -181,4 +181,4 @@ def _gets_in(hold: Hold, crowd: Crowd, pod: Pod, fits: Fits, gone: frozenset[Key
 
 def _left(hold: Hold, crowd: Crowd, gone: frozenset[Key]) -> Resources:
     """What nobody uses of the hold when those are gone."""
-    return to_keep(hold, (user for user in crowd.inside if user.key not in gone))
+    return room_to_keep(hold, (user for user in crowd.inside if user.key not in gone))

@@ -13,9 +13,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from headroom.core.actions import DeleteObject
-from headroom.core.allocation import told_use
+from headroom.core.allocation import reported_use
 from headroom.core.claims import owner_uses
-from headroom.core.handover import grow, out_of_the_way, put_back
+from headroom.core.handover import bind_guardian, delete_unless_placed, grow
 from headroom.core.hold_state.view import HoldDecision, HoldView
 from headroom.core.objects import Pod
 from headroom.core.plan import Sequence, Work
@@ -37,7 +37,7 @@ def ended(
     The `seated` owners have their room and keep it.
     """
     users = tuple(pod for pod in seated if not pod.finished)
-    used = told_use(view.hold, users)
+    used = reported_use(view.hold, users)
     facts = Facts(view.hold, "Failed", *reason, view.node, used)
     status = status_of(facts, now, owner_uses(users))
     return HoldDecision(status, _given_back(view), read_until(view, now, policy))
@@ -71,7 +71,7 @@ def read_until(view: HoldView, ended: datetime | None, policy: Policy) -> dateti
 def drop(view: HoldView, pods: tuple[Pod, ...]) -> Sequence | None:
     """Delete guardians of a hold, if there are any."""
     # Also those that are ending already: their kubelets would take a while.
-    gone = tuple(out_of_the_way(pod) for pod in pods)
+    gone = tuple(delete_unless_placed(pod) for pod in pods)
     return Sequence(Work.RELEASE, (hold_subject(view.hold.parent),), (gone,)) if gone else None
 
 
@@ -85,4 +85,4 @@ def keep_rest(view: HoldView, size: Resources, latches: str) -> Sequence | None:
         return grow(view.hold, view.node, size, latches)
     if not view.rest.fits_in(view.kept.latched):
         return None
-    return put_back(view.hold, view.node, view.rest, *view.guardians)
+    return bind_guardian(view.hold, view.node, view.rest, *view.guardians)

@@ -11,7 +11,7 @@ return. In the meantime a gated guardian charges the rest to the hold's namespac
 from __future__ import annotations
 
 from headroom.core.derived_names import guardian_name
-from headroom.core.handover import grow, put_back
+from headroom.core.handover import bind_guardian, grow
 from headroom.core.hold_state.endings import drop
 from headroom.core.hold_state.view import HoldView
 from headroom.core.objects import Pod
@@ -21,13 +21,13 @@ from headroom.core.quotas.charges import charged, charges
 from headroom.core.resources import Resources
 
 
-def without_place(
+def decide_on_full_node(
     view: HoldView, size: Resources, users: tuple[Pod, ...], policy: Policy
 ) -> Sequence | None:
     """What such a hold needs next; its guardian has no node."""
     hold, node, kept, guardian = view.hold, view.node, view.kept, view.roles.standing
     if kept.latched is not None and kept.grows and size and size.fits_in(kept.latched):
-        return put_back(hold, node, size, guardian)
+        return bind_guardian(hold, node, size, guardian)
     if guardian is not None and not (users and charges(guardian, size)):
         return drop(view, (guardian,))
     if not users or not size:

@@ -64,7 +64,7 @@ def standing_facts(view: HoldView, size: Resources, node: str, used: Resources) 
     return Facts(hold, "Available", "Available", "", node, used)
 
 
-def told_of(view: HoldView, facts: Facts) -> Facts:
+def with_renewal_trouble(view: HoldView, facts: Facts) -> Facts:
     """The facts of a hold, with the reason why the successor of its guardian does not come."""
     old, successor, obstacles = view.roles.standing, view.roles.successor, view.obstacles
     why = successor.unschedulable_message if successor is not None else ""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from functools import reduce
 
-from headroom.core.allocation import is_short, keeps_rest, to_keep
+from headroom.core.allocation import is_short, keeps_rest, room_to_keep
 from headroom.core.fast_dataclass import dataclass, replace
 from headroom.core.fences import returns
 from headroom.core.holds import Hold
@@ -111,7 +111,7 @@ def could_have_back(view: NodeView, room: HoldRoom) -> bool:
     """
     if not _missing(room, view.name):
         return False
-    size = to_keep(room.hold, room.users_on(view.name))
+    size = room_to_keep(room.hold, room.users_on(view.name))
     without = view.unsettled | {pod.key for pod in (*room.guardians, *room.latches)}
     for latch, other in view.claims:  # A claim is larger than what its hold lacks.
         if other.name != room.name:
@@ -213,7 +213,7 @@ def could_hold_all(
     users = room.users
     if not users and not room.guardians and not fenced and not room.latches:
         return True
-    size = to_keep(room.hold, users)
+    size = room_to_keep(room.hold, users)
     return _fits(view, room, size, now) or bool(users and size and _took(view, room, size, taken))
 
 
@@ -247,7 +247,7 @@ def is_crowded(view: NodeView, room: HoldRoom) -> bool:
     if not returns(hold) or not view.name or any(pod.node for pod in guardians):
         return False
     charges = not hold.pre_allocation and any(is_charge(pod) for pod in guardians)
-    users, rest = room.users, to_keep(hold, room.users)
+    users, rest = room.users, room_to_keep(hold, room.users)
     if charges or any(users_on(latch) for latch in room.latches):
         without = room.latch_keys | view.claim_keys | view.unsettled
         return view.unfit(_of_size(room, rest), without) in (None, TOO_MANY_PODS)

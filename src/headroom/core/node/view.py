@@ -12,7 +12,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from headroom.core.allocation import keeps_rest, to_keep
+from headroom.core.allocation import keeps_rest, room_to_keep
 from headroom.core.fast_dataclass import dataclass
 from headroom.core.holds import Hold
 from headroom.core.latches import LatchClaim, claims_on, users_on
@@ -64,7 +64,7 @@ class HoldRoom:
     @property
     def lacking(self) -> Resources:
         """What neither an owner uses nor a guardian keeps. It may be free for a moment."""
-        return self._beyond_guardian(to_keep(self.hold, self.users))
+        return self._beyond_guardian(room_to_keep(self.hold, self.users))
 
     @property
     def latch_keys(self) -> frozenset[Key]:
@@ -76,7 +76,7 @@ class HoldRoom:
 
     def lacking_on(self, node: str) -> Resources:
         """The same as `lacking`, if only owners on this node count."""
-        return self._beyond_guardian(to_keep(self.hold, self.users_on(node)))
+        return self._beyond_guardian(room_to_keep(self.hold, self.users_on(node)))
 
     def latched_on(self, node: str) -> Resources:
         """What a latch on a node keeps for the hold, or for an owner on its way into the hold."""

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from headroom.core import hold_lifecycle
 from headroom.core.actions import Action, DeleteObject, DeletePod, SetFinalizers
-from headroom.core.allocation import told_use
+from headroom.core.allocation import reported_use
 from headroom.core.hold_state.view import HoldDecision, HoldView
 from headroom.core.holds import Hold
 from headroom.core.names import ROLE_LABEL
@@ -50,7 +50,7 @@ class TicketTenure:
             return HoldDecision(hold.status, _sequence(hold, tuple(gone)) if gone else None)
         if has_left(hold, view.claimants):
             told = Facts(
-                hold, "Failed", "Finished", "its pod has ended", view.node, told_use(hold, ())
+                hold, "Failed", "Finished", "its pod has ended", view.node, reported_use(hold, ())
             )
             decided = HoldDecision(status_of(told, now, hold.status.owners))
         else:
