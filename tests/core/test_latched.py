@@ -56,7 +56,7 @@ def test_a_hold_is_bare_that_says_it_is_held_where_only_the_latch_keeps_it() -> 
     assert not is_bare(bare, LATCH, (pod("came", cpu=4, node="a"),), places=1)
     assert not is_bare(bare, LATCH, (), places=0)
     assert not is_bare(replace(bare, hold=ONCE), LATCH, (), places=1)
-    assert is_bare(replace(bare, hold=ONCE, telling=True), LATCH, (), places=1)
+    assert is_bare(replace(bare, hold=ONCE, writing_status=True), LATCH, (), places=1)
 
 
 def waits(**parts: object) -> LatchedOwner:

@@ -9,7 +9,7 @@ import pytest
 
 from headroom.core.holds import Hold, HoldStatus, OwnerUse
 from headroom.core.objects import Condition
-from headroom.core.statuses import Facts, status_of, tell_pod, tellings
+from headroom.core.statuses import Facts, status_events, status_of, tell_pod
 from tests.builders import NOON, hold, pod, resources
 
 H = hold("h", cpu=2, memory=0)
@@ -26,7 +26,9 @@ def having(status: HoldStatus) -> Hold:
 
 
 def told(before: HoldStatus, after: HoldStatus) -> list[str]:
-    return [tell.reason for tell in tellings(having(before), after, {"uid-of-p": pod("p")}, NOON)]
+    return [
+        tell.reason for tell in status_events(having(before), after, {"uid-of-p": pod("p")}, NOON)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +98,9 @@ def test_a_change_is_told_by_its_reason(
 
 def test_a_claim_is_told_on_the_hold_and_on_the_pod() -> None:
     after = said("Succeeded", "Succeeded", "a", (USE,))
-    tells = tellings(having(said("Available", "Available", "a")), after, {USE.uid: pod("p")}, NOON)
+    tells = status_events(
+        having(said("Available", "Available", "a")), after, {USE.uid: pod("p")}, NOON
+    )
     assert [(tell.kind, tell.reason) for tell in tells] == [("Hold", "Claimed"), ("Pod", "Claimed")]
 
 

@@ -77,7 +77,7 @@ class Sequence:
     steps: tuple[Step, ...]
 
 
-def telling(*news: Tell | MarkUnschedulable) -> Sequence:
+def event_sequence(*news: Tell | MarkUnschedulable) -> Sequence:
     """A sequence of events and marks for people; no other work waits for it."""
     return Sequence(Work.TELL, (), (news,))
 

@@ -95,12 +95,12 @@ def tell_pod(pod: Pod, reason: str, message: str, now: datetime, warn: bool = Fa
     return Tell("v1", "Pod", pod.key, pod.uid, level, reason, message, now)
 
 
-def tellings(
+def status_events(
     hold: Hold, status: HoldStatus, owners: Mapping[str, Pod], now: datetime
 ) -> tuple[Tell, ...]:
     """The events about the change of a hold's status to `status`; `owners` by uid."""
     before = hold.status
-    tells = list(_phase_tellings(hold, status, now))
+    tells = list(_phase_events(hold, status, now))
     had = {use.uid for use in before.owners}
     for use in status.owners:
         if use.uid in had:
@@ -120,7 +120,7 @@ def tellings(
     return tuple(tells)
 
 
-def _phase_tellings(hold: Hold, status: HoldStatus, now: datetime) -> tuple[Tell, ...]:
+def _phase_events(hold: Hold, status: HoldStatus, now: datetime) -> tuple[Tell, ...]:
     before, ready = hold.status, ready_in(status.conditions)
     reason, message = (ready.reason, ready.message) if ready is not None else ("", "")
     was = ready_in(before.conditions)

@@ -35,7 +35,7 @@ from headroom.core.index_entries import By
 from headroom.core.node.kept_room import returned_on
 from headroom.core.node.view import HeldRoom, HoldRoom
 from headroom.core.objects import Pod, shortened
-from headroom.core.plan import Sequence, Work, telling
+from headroom.core.plan import Sequence, Work, event_sequence
 from headroom.core.statuses import tell_pod
 from headroom.core.subjects import ANY_ROOM, hold_subject, node_changed, node_subject, pod_subject
 from headroom.engine.doors.claims import follow
@@ -197,12 +197,12 @@ def _carry_out(ledger: Ledger, move: Move, view: OwnerView, now: datetime) -> It
         case Wait():
             _wait(ledger, pod, move, now)
             if move.message and _is_new(ledger, pod, move.message):
-                yield telling(tell_pod(pod, "Unschedulable", move.message, now, warn=True))
+                yield event_sequence(tell_pod(pod, "Unschedulable", move.message, now, warn=True))
         case Release(found):
             missed = _note_missed(ledger, found)
             goes_first(ledger, pod, missed, now)
             yield Sequence(Work.RELEASE, (pod_subject(pod.key),), ((ungate(pod),),))
-            yield telling(tell_pod(pod, "NotMatched", found.why, now))
+            yield event_sequence(tell_pod(pod, "NotMatched", found.why, now))
         case WaitForNode(node, until):
             ledger.agenda.stop_waiting(pod_subject(pod.key), ANY_ROOM)
             _wait(ledger, pod, Wait(until), now)
@@ -275,4 +275,4 @@ def _mark_stuck(
     if not _is_new(ledger, pod, message):
         return ()
     mark = MarkUnschedulable(pod.key, pod.uid, message, now, reason)
-    return (telling(mark, tell_pod(pod, "Unschedulable", message, now, warn=True)),)
+    return (event_sequence(mark, tell_pod(pod, "Unschedulable", message, now, warn=True)),)

@@ -26,14 +26,14 @@ from typing import Any, TypeVar
 from headroom.core import actions
 from headroom.core.conditions import ready_in
 from headroom.core.fast_dataclass import dataclass, replace
-from headroom.core.headrooms.events import tellings as headroom_tellings
+from headroom.core.headrooms.events import status_events as headroom_events
 from headroom.core.headrooms.headrooms import Headroom, HeadroomStatus
 from headroom.core.holds import Hold, HoldStatus
 from headroom.core.objects import Parent, Pod
-from headroom.core.plan import Sequence, Work, telling
+from headroom.core.plan import Sequence, Work, event_sequence
 from headroom.core.quotas.quota import Quota
 from headroom.core.statuses import ENDED
-from headroom.core.statuses import tellings as hold_tellings
+from headroom.core.statuses import status_events as hold_events
 from headroom.core.subjects import Subject, Topic, headroom_subject, hold_subject
 from headroom.core.waits.rates import Rate
 from headroom.engine.doors import witnesses
@@ -173,7 +173,7 @@ class StatusWriter:
             status = replace(status, conditions=conditions)
 
         def tells(told: HoldStatus) -> Iterable[actions.Tell]:
-            return hold_tellings(replace(hold, status=told), status, owners, now)
+            return hold_events(replace(hold, status=told), status, owners, now)
 
         write, news = (
             actions.WriteHoldStatus(hold.parent, "", status),
@@ -196,7 +196,7 @@ class StatusWriter:
         status = replace(status, conditions=conditions)
 
         def tells(told: HeadroomStatus) -> Iterable[actions.Tell]:
-            return headroom_tellings(replace(headroom, status=told), status, now)
+            return headroom_events(replace(headroom, status=told), status, now)
 
         before, write = headroom.status, actions.WriteHeadroomStatus(headroom.parent, status)
         news = _is_ready(status) != _is_ready(before)
@@ -206,7 +206,7 @@ class StatusWriter:
         """Write the status of a quota, with its events."""
 
         def tells(told: Any) -> Iterable[actions.Tell]:
-            return replace(quota, status=told).tellings(status, now)
+            return replace(quota, status=told).status_events(status, now)
 
         write = actions.WriteQuotaStatus(quota.parent, status)
         yield from self.write(StatusChange(write, quota.status, tells, True, COALESCED), now)
@@ -238,7 +238,7 @@ class StatusWriter:
         )
         yield Sequence(Work.STATUS, (subject,), ((change.write,),))
         for tell in change.tells(change.before if known.told is None else known.told):
-            yield telling(tell)
+            yield event_sequence(tell)
 
     def is_due(self, subject: Subject, now: datetime) -> bool:
         """Whether a hold must be decided because of its status.

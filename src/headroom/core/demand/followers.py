@@ -161,7 +161,7 @@ def next_write(owner: Pod, needs: Following, rule: Follow, label: str) -> LabelP
     return None
 
 
-def owner_telling(owner: Pod, needs: Following, now: datetime) -> Tell | None:
+def owner_event(owner: Pod, needs: Following, now: datetime) -> Tell | None:
     """The event on a pod that says why it waits or gets no slots."""
     match needs.reason:
         case "CannotFollow":

@@ -19,7 +19,7 @@ from headroom.core.holds import Hold
 from headroom.core.names import CLAIM_GATE
 from headroom.core.objects import Pod
 from headroom.core.owners import owner_refusal
-from headroom.core.plan import Sequence, Work, telling
+from headroom.core.plan import Sequence, Work, event_sequence
 from headroom.core.pod_memory import PodMemory
 from headroom.core.policy import Policy
 from headroom.core.statuses import tell_pod
@@ -104,4 +104,4 @@ def _let_in(hold: Hold, view: CarriedClaim, policy: Policy, now: datetime) -> Ga
 
 
 def _told(pod: Pod, message: str, now: datetime) -> Sequence:
-    return telling(tell_pod(pod, "NotMatched", message, now, warn=True))
+    return event_sequence(tell_pod(pod, "NotMatched", message, now, warn=True))

@@ -40,7 +40,7 @@ from headroom.core.names import CLAIM_GATE
 from headroom.core.node.kept_room import returned_on
 from headroom.core.node.view import NOTHING, HoldRoom, NodeView
 from headroom.core.objects import Key, Pod
-from headroom.core.plan import Sequence, Work, telling
+from headroom.core.plan import Sequence, Work, event_sequence
 from headroom.core.pod_memory import PodMemory, Refusal
 from headroom.core.policy import Policy
 from headroom.core.statuses import tell_pod
@@ -264,7 +264,7 @@ def _undo(view: GateView, refusal: Refusal, policy: Policy, now: datetime) -> Ga
     told = tell_pod(pod, "HandoverForbidden", f"{message}: {refusal.why}", now, warn=True)
     # The next try stands nominated for as long as this one did.
     memory = replace(owner.memory, refusal=None, nominated_since=None)
-    return GateDecision((taken, telling(told)), memories={pod.uid: memory})
+    return GateDecision((taken, event_sequence(told)), memories={pod.uid: memory})
 
 
 def _back(owner: NominatedOwner, *writes: CreateGuardian | Disclaim | DeletePod) -> Sequence:

@@ -28,8 +28,8 @@ class LatchedHold:
     """A hold that a latch was made for.
 
     `users` have the room of the hold: owners of a slot where it was last held, otherwise those with
-    a claim. `writing`: something is written about the hold, `telling`: its status is. `relieved`:
-    another latch keeps what owners leave where no guardian has a place.
+    a claim. `writing`: something is written about the hold, `writing_status`: its status is.
+    `relieved`: another latch keeps what owners leave where no guardian has a place.
     """
 
     hold: Hold
@@ -37,7 +37,7 @@ class LatchedHold:
     owners: tuple[Pod, ...]
     users: tuple[Pod, ...]
     writing: bool = False
-    telling: bool = False
+    writing_status: bool = False
     relieved: bool = False
 
 
@@ -71,7 +71,7 @@ def is_bare(each: LatchedHold, latch: Pod, came: Iterable[Pod], places: int) -> 
     if hold.slot or hold.terminal or places < 1:
         return False
     told = hold.status.phase == "Available" and hold.status.node == node
-    if not (told or each.telling) or any(pod.node == node for pod in each.guardians):
+    if not (told or each.writing_status) or any(pod.node == node for pod in each.guardians):
         return False
     given = sum((pod.requests for pod in came), EMPTY)
     return bool(latch.requests.minus(given) and room_to_keep(hold, each.owners))

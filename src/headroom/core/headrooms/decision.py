@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from headroom.core.headrooms import windows
 from headroom.core.headrooms.companions import owned
-from headroom.core.headrooms.events import window_tellings
+from headroom.core.headrooms.events import window_events
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.headrooms.memory import HeadroomMemory, Opening
 from headroom.core.headrooms.shapes import slots_had
@@ -31,7 +31,7 @@ def opening(
     window, due = windows.active(headroom, now, calendar), headroom.status.next_start
     last = before.window if before is not None else None
     told = before is not None or (due is not None and due <= now)
-    tells = tuple(window_tellings(headroom, last, window, now)) if told else ()
+    tells = tuple(window_events(headroom, last, window, now)) if told else ()
     if before is not None:
         return Opening(window, windows.has_begun(last, window), tells)
     return Opening(window, windows.has_begun_since_told(headroom, window), tells)

@@ -28,7 +28,7 @@ _WARNINGS = {
 _FAR = timedelta(days=3650)  # Of a schedule that only renews and never ends.
 
 
-def claim_tellings(headroom: Headroom, owner: Pod, now: datetime) -> tuple[Tell, Tell]:
+def claim_events(headroom: Headroom, owner: Pod, now: datetime) -> tuple[Tell, Tell]:
     """The events about an owner that got a slot, on the owner and on the headroom."""
     where = f"on {owner.node}"
     given = tell_object(headroom.parent, "Claimed", f"given to pod {owner.key} {where}", now)
@@ -36,7 +36,7 @@ def claim_tellings(headroom: Headroom, owner: Pod, now: datetime) -> tuple[Tell,
     return given, tell_pod(owner, "Claimed", runs, now)
 
 
-def tellings(headroom: Headroom, after: HeadroomStatus, now: datetime) -> Iterator[Tell]:
+def status_events(headroom: Headroom, after: HeadroomStatus, now: datetime) -> Iterator[Tell]:
     """The events about the change of a headroom's status."""
     before = headroom.status
     was, is_now = ready_in(before.conditions), ready_in(after.conditions)
@@ -53,7 +53,7 @@ def tellings(headroom: Headroom, after: HeadroomStatus, now: datetime) -> Iterat
         yield tell_object(headroom.parent, "PartiallyHeld", is_now.message, now, warn=True)
 
 
-def window_tellings(
+def window_events(
     headroom: Headroom, before: ActiveWindow | None, after: ActiveWindow | None, now: datetime
 ) -> Iterator[Tell]:
     """The events about a window that has opened or ended."""

@@ -167,7 +167,7 @@ def object_written(
     return postponed(replace(memory, objects=objects), objects.paused_until or now)
 
 
-def object_tellings(headroom: Headroom, memory: HeadroomMemory, now: datetime) -> Iterator[Tell]:
+def object_events(headroom: Headroom, memory: HeadroomMemory, now: datetime) -> Iterator[Tell]:
     """The events that tell which objects of slots were made and deleted since the last ones."""
     objects, known = headroom.slot_objects, memory.objects
     for word, names in (("Created", known.made), ("Deleted", known.deleted)):

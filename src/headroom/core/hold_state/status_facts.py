@@ -36,7 +36,8 @@ def standing_facts(view: HoldView, size: Resources, node: str, used: Resources) 
             hold, "Pending", "GuardianRefused", obstacles.trouble, node, used, degraded=True
         )
     if obstacles.owner_first and (guardian is None or not guardian.node):
-        why = f"pod {obstacles.owner_first} goes first, which it is for and which waits for room without it"
+        pod = obstacles.owner_first
+        why = f"pod {pod} goes first, which it is for and which waits for room without it"
         return Facts(hold, "Pending", "Unschedulable", why, node, used, degraded=True)
     if guardian is None and used and node:  # Owners are in it: it does not begin anew.
         why = "what was returned is about to be held again"

@@ -112,7 +112,7 @@ class Quota(ABC):
         """What the object needs; `memory` is that of the last decision, None at first."""
 
     @abstractmethod
-    def tellings(self, status: Any, now: datetime) -> tuple[Tell, ...]:
+    def status_events(self, status: Any, now: datetime) -> tuple[Tell, ...]:
         """The events about the change to this status."""
 
 

@@ -33,7 +33,7 @@ from headroom.core.holds import Hold
 from headroom.core.index_entries import By, Entry
 from headroom.core.objects import Condition, Key, Namespace, Parent, Pod
 from headroom.core.owners import EVERYWHERE, pod_keys
-from headroom.core.plan import Sequence, telling
+from headroom.core.plan import Sequence, event_sequence
 from headroom.core.subjects import Subject, Topic, headroom_subject, hold_subject
 from headroom.engine.indexes import Index, drop
 
@@ -151,7 +151,7 @@ def look(ledger: Ledger, now: datetime) -> Iterator[Sequence]:
         ledger.agenda.touch(hold_subject(wish.parent) if is_hold else headroom_subject(wish.parent))
         tell = _event_about(ledger, wish, now)
         if tell is not None:
-            yield telling(tell)
+            yield event_sequence(tell)
     doors.news.clear()
 
 

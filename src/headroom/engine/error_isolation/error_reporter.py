@@ -13,7 +13,7 @@ from datetime import datetime
 from headroom.core.actions import Tell
 from headroom.core.conditions import conditions_of
 from headroom.core.objects import Condition, Key, Parent
-from headroom.core.plan import Sequence, telling
+from headroom.core.plan import Sequence, event_sequence
 from headroom.core.subjects import Topic
 from headroom.engine.error_isolation.quarantine import Contained
 from headroom.engine.ledger import Ledger
@@ -84,4 +84,4 @@ def _tell(
     api_version: str, kind: str, about: Key, uid: str, message: str, now: datetime
 ) -> Sequence:
     tell = Tell(api_version, kind, about, uid, "Warning", REASON, message, now)
-    return telling(tell)
+    return event_sequence(tell)

@@ -28,7 +28,7 @@ from headroom.core.index_entries import By
 from headroom.core.latches import kept_for
 from headroom.core.names import PARENT_ANNOTATION, ROLE_GUARDIAN, ROLE_LABEL
 from headroom.core.objects import Key, Pod
-from headroom.core.plan import Sequence, Work, telling
+from headroom.core.plan import Sequence, Work, event_sequence
 from headroom.core.sizes.follow import Follow, beside_slots, is_owner, owner_label
 from headroom.core.sizes.kind import Size
 from headroom.core.subjects import Topic, pod_subject
@@ -96,10 +96,10 @@ def serve(ledger: Ledger, headroom: Headroom, open_now: bool, now: datetime) -> 
             continue
         if not open_now and rule.gate in owner.gates:
             needs = followers.Following(release=True, reason="OutsideSchedule")
-        tell = followers.owner_telling(owner, needs, now)
+        tell = followers.owner_event(owner, needs, now)
         if tell is not None and each.told != tell.message:  # Once.
             followed[place] = replace(each, told=tell.message)
-            yield telling(tell)
+            yield event_sequence(tell)
         action = followers.next_write(owner, needs, rule, owner_label(headroom.parent, rule))
         if action is not None:
             yield Sequence(Work.FOLLOW, (subject,), ((action,),))

@@ -16,13 +16,13 @@ from datetime import datetime, timedelta
 from headroom.core.demand.resource_quotas import ResourceQuota
 from headroom.core.headrooms.decision import decide, opening
 from headroom.core.headrooms.dependencies import On
-from headroom.core.headrooms.events import claim_tellings
+from headroom.core.headrooms.events import claim_events
 from headroom.core.headrooms.headrooms import NO_STATUS, Headroom, Workload
 from headroom.core.headrooms.memory import (
     HeadroomMemory,
     first_memory,
     is_due,
-    object_tellings,
+    object_events,
     respecified,
 )
 from headroom.core.headrooms.readiness import status_of
@@ -33,7 +33,7 @@ from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.objects import Parent, Pod
 from headroom.core.owners import judged as judged_rules
-from headroom.core.plan import Sequence, earliest, latest, telling
+from headroom.core.plan import Sequence, earliest, event_sequence, latest
 from headroom.core.subjects import Awaited, Change, headroom_subject, hold_subject
 from headroom.core.waits.drops import dropped
 from headroom.engine import quotas
@@ -237,11 +237,11 @@ class HeadroomController:
             )
         if headroom.slot_objects is None:
             for owner in owners:
-                yield telling(*claim_tellings(headroom, owner, now))
+                yield event_sequence(*claim_events(headroom, owner, now))
         elif memory.objects.made or memory.objects.deleted:
             remember_objects(self._ledger, whole, made=(), deleted=())
-            for told in object_tellings(headroom, memory, now):
-                yield telling(told)
+            for told in object_events(headroom, memory, now):
+                yield event_sequence(told)
 
     def _wish(self, headroom: Headroom, now: datetime) -> Iterator[Sequence]:
         ledger, whole = self._ledger, headroom.parent.whole
@@ -253,7 +253,7 @@ class HeadroomController:
             remember_headroom(ledger, whole, stale=True)  # Guardians belong to what is made first.
             return
         for tell in opened.tells:
-            yield telling(tell)
+            yield event_sequence(tell)
         shapes = auto_shapes.shapes_now(ledger, headroom, now)
         headroom = self._with_owners(headroom, shapes)
         used_up = size_inputs.used_up(ledger, headroom, window, now)

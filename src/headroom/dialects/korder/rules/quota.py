@@ -14,7 +14,7 @@ from headroom.core.holds import Problem
 from headroom.core.quotas.quota import Account, Demand, Quota, QuotaDecision
 from headroom.core.resources import Resources
 from headroom.dialects.korder.rules import limits
-from headroom.dialects.korder.rules.quota_status import status_of, tellings
+from headroom.dialects.korder.rules.quota_status import status_events, status_of
 
 FREED_AGAIN = timedelta(seconds=1)  # The watch has shown by then that a finalizer is gone.
 
@@ -85,5 +85,5 @@ class KorderQuota(Quota):
         free = SetFinalizers(self.parent, self.version, self.freed)
         return QuotaDecision(replace(record, freed_at=now), None, free, turns_at, turned)
 
-    def tellings(self, status: limits.QuotaStatus, now: datetime) -> tuple[Tell, ...]:
-        return tellings(self, status, now)
+    def status_events(self, status: limits.QuotaStatus, now: datetime) -> tuple[Tell, ...]:
+        return status_events(self, status, now)

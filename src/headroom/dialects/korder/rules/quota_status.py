@@ -41,7 +41,7 @@ def status_of(
     )
 
 
-def tellings(quota: KorderQuota, status: QuotaStatus, now: datetime) -> tuple[Tell, ...]:
+def status_events(quota: KorderQuota, status: QuotaStatus, now: datetime) -> tuple[Tell, ...]:
     """The events for what a person should look at, told when it is first shown."""
     before = {condition.type: condition for condition in quota.status.conditions}
     told = []
