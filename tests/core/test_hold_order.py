@@ -137,7 +137,7 @@ def test_an_exact_match_compares_every_resource_that_is_named(
 
 def test_a_pod_that_shuns_holds_gets_none() -> None:
     why = "the pod uses no holds (label reservation-ignored)"
-    assert affinity_refusal(pod("p", wish=Wish(shuns=True)), hold("r")) == why
+    assert affinity_refusal(pod("p", wish=Wish(avoids_holds=True)), hold("r")) == why
 
 
 def test_a_wish_that_cannot_be_read_gets_none_and_is_told_why() -> None:

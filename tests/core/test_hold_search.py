@@ -114,7 +114,7 @@ def test_a_hold_that_is_being_written_is_waited_for() -> None:
 
 
 def test_a_pod_that_shuns_holds_gets_none() -> None:
-    shy = replace(WEB, wish=replace(WEB.wish, shuns=True))
+    shy = replace(WEB, wish=replace(WEB.wish, avoids_holds=True))
     assert found(hold("h"), owner=shy) == Search(None)
 
 

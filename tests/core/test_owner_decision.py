@@ -149,7 +149,7 @@ def test_a_pod_without_its_volume_claims_is_marked_as_unschedulable() -> None:
 
 
 def test_what_our_scheduler_cannot_judge_is_refused_as_an_error() -> None:
-    move = decide(_unsearched(pod("owner", unjudged=("claims",)), 2), POLICY, NOW)
+    move = decide(_unsearched(pod("owner", unsupported=("claims",)), 2), POLICY, NOW)
     assert isinstance(move, Refuse)
     assert move.reason == SCHEDULER_ERROR
 

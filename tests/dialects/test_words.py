@@ -73,7 +73,7 @@ def _read(codecs: KindCodecs) -> dict[str, object]:
     read = codecs.thing_from(PODS, worded(pod("p", priority=-1000)))
     assert isinstance(read, Pod)
     return {
-        "wish": read.wish.shuns or read.wish.needs_hold,
+        "wish": read.wish.avoids_holds or read.wish.needs_hold,
         "spared": read.spared,
         "pre_allocatable": read.pre_allocatable is not None,
         "placeholder": read.placeholder,

@@ -58,7 +58,7 @@ def test_who_waits_for_room_gets_it_when_there_is_some() -> None:
 
 
 def test_what_we_cannot_judge_is_left_alone_and_told() -> None:
-    play = Play(node("a"), ours(unjudged=("volume data",)))
+    play = Play(node("a"), ours(unsupported=("volume data",)))
     play.run(60)
     assert play.pod("p").node == ""
     assert [tell.reason for tell in play.toy.told] == ["Unschedulable"]

@@ -128,8 +128,8 @@ def test_claims_are_listed_and_devices_left_to_others_by_name() -> None:
     found = pod_from(pod_json(spec=spec))
     own = f"{found.key.name}-scratch"
     assert (found.claims, found.own_claims) == (("data-0", own), (own,))
-    assert found.unjudged == ("device claim gpu",)
-    assert pod_from(pod_json(spec={**spec, "nodeName": "a"})).unjudged == ()
+    assert found.unsupported == ("device claim gpu",)
+    assert pod_from(pod_json(spec={**spec, "nodeName": "a"})).unsupported == ()
 
 
 AFFINITY: dict[str, Any] = {

@@ -29,7 +29,7 @@ def affinity_refusal(pod: Pod, hold: Hold, around: Mapping[str, str] = NO_LABELS
     wish = pod.wish
     if wish.problem:
         return wish.problem
-    if wish.shuns:
+    if wish.avoids_holds:
         return "the pod uses no holds (label reservation-ignored)"
     if wish.name and wish.name != hold.parent.name:
         return f"the pod asks for {wish.name}"

@@ -254,7 +254,7 @@ def _unplaced(pod: Pod, claims: bool, room: str) -> list[Entry]:
     """A pod that kube-scheduler has still to place; without a claim if we can judge its needs."""
     if claims:
         return [Entry(By.ARRIVING, pod.nominated)] if pod.nominated else []
-    if pod.deleted is not None or pod.gates or pod.unjudged or pod.claims:
+    if pod.deleted is not None or pod.gates or pod.unsupported or pod.claims:
         return []
     found = [Entry(By.PENDING), Entry(By.BURST, burst_group(pod, room))]
     return [*found, Entry(By.PREEMPTING)] if pod.nominated else found

@@ -194,7 +194,7 @@ class Wish:
 
     With `needs_hold` it runs in a hold or not at all. A `name` makes the other parts of no account;
     `terms` of None want nothing, an empty tuple is satisfied by no hold. `exact` are resources of
-    which the hold must have just what the pod asks for. `shuns` is a pod that never becomes an
+    which the hold must have just what the pod asks for. With `avoids_holds` it never becomes an
     owner. `problem` says what cannot be read: such a pod waits until it is mended.
     """
 
@@ -204,7 +204,7 @@ class Wish:
     terms: tuple[NodeTerm, ...] | None = None
     tolerations: tuple[Toleration, ...] = ()
     exact: tuple[str, ...] = ()
-    shuns: bool = False
+    avoids_holds: bool = False
     problem: str = ""
 
 
@@ -232,11 +232,11 @@ class Pod:
     """One pod, as far as scheduling and claiming go.
 
     `annotations` keeps only keys under prefixes that we or a dialect read. `images` and
-    `unjudged` are for our own scheduler: what it scores, and what it must leave to others (device
-    claims), in words. `claims` are the volume claims it mounts, by name, `own_claims` those of them
-    that are made for it alone. What volumes ask is put in by who knows them: `reach` of a node, one
-    term of each; `zones` likewise, as labels of old volumes say it; `sole` are claims that one pod
-    uses at a time, `late` those that are bound when it is placed.
+    `unsupported` are for our own scheduler: what it scores, and what it must leave to others
+    (device claims), in words. `claims` are the volume claims it mounts, by name, `own_claims` those
+    of them that are made for it alone. What volumes ask is put in by who knows them: `reach` of a
+    node, one term of each; `zones` likewise, as labels of old volumes say it; `sole` are claims
+    that one pod uses at a time, `late` those that are bound when it is placed.
     """
 
     key: Key
@@ -260,7 +260,7 @@ class Pod:
     nonzero_requests: Resources = EMPTY
     growth: Resources = EMPTY  # of the requests: what its node has put off until there is room
     placement: Placement = ANYWHERE
-    unjudged: tuple[str, ...] = ()
+    unsupported: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
     own_claims: tuple[str, ...] = ()
     reach: tuple[tuple[NodeTerm, ...], ...] = ()

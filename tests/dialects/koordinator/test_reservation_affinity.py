@@ -72,9 +72,9 @@ def test_an_exact_match_names_resources_and_asks_for_no_hold() -> None:
     assert wish(exact={"resourceNames": ["cpu", "memory"]}) == Wish(exact=("cpu", "memory"))
 
 
-@pytest.mark.parametrize(("value", "shuns"), [("true", True), ("false", False), ("", False)])
-def test_a_label_keeps_a_pod_out_of_holds(value: str, shuns: bool) -> None:
-    assert read_pod(pod_json(labels={IGNORED: value})).wish.shuns is shuns
+@pytest.mark.parametrize(("value", "avoids_holds"), [("true", True), ("false", False), ("", False)])
+def test_a_label_keeps_a_pod_out_of_holds(value: str, avoids_holds: bool) -> None:
+    assert read_pod(pod_json(labels={IGNORED: value})).wish.avoids_holds is avoids_holds
 
 
 @pytest.mark.parametrize(

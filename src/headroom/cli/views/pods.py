@@ -10,7 +10,7 @@ from headroom.cli.views import offline_ledger
 from headroom.cli.views.answers import Explanation, Fact, HoldAnswer, NodeAnswer, called
 from headroom.core import names
 from headroom.core.claims import Offer, claim_of, is_claimant
-from headroom.core.doors.owner_decision import cannot_judge
+from headroom.core.doors.owner_decision import unsupported_message
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.latches import kept_for
 from headroom.core.objects import Pod
@@ -112,8 +112,8 @@ def _why_pod_waits(
     others = [gate for gate in pod.gates if gate != names.CLAIM_GATE]
     if others:
         return f": it is gated by {', '.join(others)}, which is not ours"
-    if pod.unjudged and door == 2:
-        return f": {cannot_judge(pod.unjudged)}"
+    if pod.unsupported and door == 2:
+        return f": {unsupported_message(pod.unsupported)}"
     if pod.claims and pod.unschedulable_message and door:  # Volumes are not read here.
         return f"; its scheduler says: {pod.unschedulable_message.rstrip('.')}"
     offered = next((each for each in holds if each.gives), None)
@@ -135,7 +135,7 @@ def _pod_step(
     pod: Pod, door: int, holds: tuple[HoldAnswer, ...], nodes: tuple[NodeAnswer, ...]
 ) -> str:
     waits_for_one = pod.annotations.get(names.WAIT_ANNOTATION) == "true"
-    if any(gate != names.CLAIM_GATE for gate in pod.gates) or pod.unjudged:
+    if any(gate != names.CLAIM_GATE for gate in pod.gates) or pod.unsupported:
         return ""
     if any(each.gives for each in holds) and not door:
         return f"to claim, a pod is created with the scheduling gate {names.CLAIM_GATE}"

@@ -52,7 +52,7 @@ class SearchView:
 def search(view: SearchView, policy: Policy, now: datetime) -> Search:
     """Find the best hold that this pod may have and fits into."""
     pod, refused = view.pod, []
-    if pod.wish.shuns or pod.wish.problem:
+    if pod.wish.avoids_holds or pod.wish.problem:
         return Search(None, problem=pod.wish.problem)
     only = only_node(pod.placement)  # Of a DaemonSet: the holds of other nodes are not for it.
     for each in view.open:

@@ -176,8 +176,8 @@ def _before_search(view: OwnerView, policy: Policy, now: datetime) -> Move | Non
     An object that a new pod names may not be observed yet: kinds have separate streams.
     """
     pod = view.pod
-    if pod.unjudged:
-        return Refuse(cannot_judge(pod.unjudged), reason=SCHEDULER_ERROR)
+    if pod.unsupported:
+        return Refuse(unsupported_message(pod.unsupported), reason=SCHEDULER_ERROR)
     if view.stage is OwnerStage.PARKED and pod.claims:
         return BindVolumes(view.node)
     if view.stage in (OwnerStage.PARKED, OwnerStage.LATCHED):
@@ -214,7 +214,7 @@ def _without_hold(view: OwnerView, found: Search, policy: Policy, now: datetime)
         return WaitForNode(room.node, now + policy.first_look)
     if room.node:
         return TakeFreeRoom(room.node, found)
-    offer = view.displacement() if view.pod.wish.shuns else None
+    offer = view.displacement() if view.pod.wish.avoids_holds else None
     if offer is not None:
         return Park(offer)
     offer = view.find_preemption()
@@ -227,7 +227,7 @@ def _nodes(found: Search) -> tuple[str, ...]:
     return tuple(dict.fromkeys(refusal.node for refusal in found.refused if refusal.node))
 
 
-def cannot_judge(things: Iterable[str]) -> str:
+def unsupported_message(things: Iterable[str]) -> str:
     """Say what of a pod our scheduler does not support, and what to do instead."""
     return (
         f"our scheduler cannot judge {', '.join(things)}: leave spec.schedulerName out and add the "

@@ -32,18 +32,18 @@ _EXACT = Codec[Any](dict, exact=TEXTS.named("resourceNames"))
 class _SpelledWish(NamedTuple):
     affinity: str | None
     exact: str | None
-    shuns: bool
+    avoids_holds: bool
 
 
 def wish_of(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Wish:
     """The request in a pod's labels and annotations; most pods have none."""
-    shuns = labels.get(IGNORED) == "true"
-    if annotations is NO_LABELS and not shuns:
+    avoids_holds = labels.get(IGNORED) == "true"
+    if annotations is NO_LABELS and not avoids_holds:
         return NO_WISH
     affinity, exact = annotations.get(AFFINITY), annotations.get(EXACT)
-    if affinity is None and exact is None and not shuns:
+    if affinity is None and exact is None and not avoids_holds:
         return NO_WISH
-    return _wishes(_SpelledWish(affinity, exact, shuns))
+    return _wishes(_SpelledWish(affinity, exact, avoids_holds))
 
 
 def _read(spelled: _SpelledWish) -> Wish:
@@ -53,8 +53,10 @@ def _read(spelled: _SpelledWish) -> Wish:
         exact = _EXACT.decode(_text(spelled.exact), EXACT)
     except DecodeError as error:
         problem = f"annotation {error.path}: {error.problem}"
-        return Wish(needs_hold=needs_hold, shuns=spelled.shuns, problem=problem)
-    return _checked(Wish(needs_hold=needs_hold, shuns=spelled.shuns, **affinity, **exact))
+        return Wish(needs_hold=needs_hold, avoids_holds=spelled.avoids_holds, problem=problem)
+    return _checked(
+        Wish(needs_hold=needs_hold, avoids_holds=spelled.avoids_holds, **affinity, **exact)
+    )
 
 
 def _text(annotation: str | None) -> bytes:
@@ -66,7 +68,7 @@ def _checked(wish: Wish) -> Wish:
     if refusal is None:
         return wish
     problem = f"annotation {AFFINITY}: {refusal}"
-    return Wish(needs_hold=True, shuns=wish.shuns, problem=problem)
+    return Wish(needs_hold=True, avoids_holds=wish.avoids_holds, problem=problem)
 
 
 def _refusal(terms: tuple[NodeTerm, ...], tolerations: tuple[Toleration, ...]) -> str | None:

@@ -193,7 +193,7 @@ class ApiServer:
         name = pods.target_of(binding)
         labels = nodes.topology(self.store.find("Node", "", name))
         new = pods.bound(old, binding, self.store.timestamp(), labels)
-        if new["metadata"] is not old["metadata"] or pod_of(old).unjudged:
+        if new["metadata"] is not old["metadata"] or pod_of(old).unsupported:
             return self.store.replace(old, new)
         return self.store.replace(old, new, node=intern(name), **pods.PLACED)
 

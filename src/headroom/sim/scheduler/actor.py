@@ -85,7 +85,7 @@ class Scheduler:
                 return
 
     def _place(self, entry: QueuedPod) -> None:
-        for what in entry.pod.unjudged:  # Device claims have no effect on its placement.
+        for what in entry.pod.unsupported:  # Device claims have no effect on its placement.
             self._stage.server.note(f"Pod/{entry.pod.key}: placed as if it had no {what}")
         shape = self._shape_of(entry)
         known = self._shapes.refused(entry.pod, self._start, shape)

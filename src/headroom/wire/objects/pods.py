@@ -82,7 +82,7 @@ def pod_of(pod: PodObject, kept: AnnotationReader = annotations_of) -> Pod:
         nonzero_requests=needs.nonzero,
         growth=needs.growth,
         placement=placement_of(spec),
-        unjudged=_unjudged(spec),
+        unsupported=_unsupported(spec),
         claims=claims,
         own_claims=own_claims,
         unschedulable_since=since,
@@ -136,7 +136,7 @@ def _claims(spec: PodSpec, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]
     return tuple(found), tuple(own)
 
 
-def _unjudged(spec: PodSpec) -> tuple[str, ...]:
+def _unsupported(spec: PodSpec) -> tuple[str, ...]:
     """What our own scheduler must leave to others; of no interest once the pod has its node."""
     if spec.node_name or not spec.resource_claims:
         return ()

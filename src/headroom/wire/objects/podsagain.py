@@ -174,7 +174,7 @@ def _node(pod: Pod, old: Any, new: Any) -> str | None:
     """The node, if nothing else in the spec is new."""
     if old is new:
         return pod.node
-    if not isinstance(old, dict) or not isinstance(new, dict) or pod.unjudged:
+    if not isinstance(old, dict) or not isinstance(new, dict) or pod.unsupported:
         return None
     node = new.get("nodeName")
     if "nodeName" in old or not isinstance(node, str) or len(new) != len(old) + 1:
