@@ -81,7 +81,7 @@ def test_a_slot_that_another_one_serves_is_not_wished_for_and_that_is_said() -> 
     sight = SizeView(
         ActiveWindow(SIZE),
         followed=(needs("0", "1"),),
-        covered=(("uid-of-owner/0", "Headroom/default/spare#a has room on a"),),
+        covered_by_others=(("uid-of-owner/0", "Headroom/default/spare#a has room on a"),),
     )
     made = wish(HEADROOM, sight, NOON)
     assert [hold.slot for hold in made.slots] == ["uid-of-owner/1"]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from headroom.core.actions import Action, CreateGuardian, Denied, Done, Gone, Invalid, Outcome
 from headroom.core.demand.resource_quotas import ResourceQuota
 from headroom.core.headrooms.headrooms import Limits
-from headroom.core.headrooms.slot_batch import Indexes, Reach, within
+from headroom.core.headrooms.slot_batch import BatchLimits, Indexes, within
 from headroom.core.headrooms.wanted_slots import SizeView, wish
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold
@@ -240,10 +240,10 @@ def test_what_was_assumed_of_pods_that_are_gone_is_forgotten() -> None:
 def test_slots_that_stand_are_kept_whatever_their_number_and_the_first_holes_are_filled() -> None:
     names = Indexes(10)
     standing = frozenset({"7", "8", "9"})
-    chosen, later = within(names, standing, Reach(frozenset({"7", "8"}), ahead=3))
+    chosen, later = within(names, standing, BatchLimits(frozenset({"7", "8"}), ahead=3))
     assert chosen == ("0", "1", "7", "8", "9")  # 9 has a guardian that waits: it counts as one.
     assert later == 5
-    assert within(names, standing, Reach()) == (tuple(names), 0)
+    assert within(names, standing, BatchLimits()) == (tuple(names), 0)
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_limits_count_for_all_slots_also_for_those_that_come_later(
     limits: Limits, count: int, said: str
 ) -> None:
     wanted = headroom(Replicas(100_000), cpu=1, limits=limits)
-    sight = SizeView(ActiveWindow(wanted.size), reach=Reach(ahead=2))
+    sight = SizeView(ActiveWindow(wanted.size), batch_limits=BatchLimits(ahead=2))
     wished = wish(wanted, sight, NOON)
     assert (wished.count, len(wished.slots), wished.asked) == (count, 2, 100_000)
     assert [note.message for note in wished.notes] == [said]

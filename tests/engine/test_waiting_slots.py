@@ -8,7 +8,7 @@ import pytest
 
 from headroom.core.demand.followers import FixedCount
 from headroom.core.headrooms.headrooms import Headroom
-from headroom.core.headrooms.slot_batch import Reach, guarded_first, within
+from headroom.core.headrooms.slot_batch import BatchLimits, guarded_first, within
 from headroom.core.index_entries import By
 from headroom.core.policy import Policy
 from headroom.core.sizes.follow import Follow
@@ -109,6 +109,6 @@ def test_what_is_gone_leaves_its_share_to_others() -> None:
 
 def test_slots_with_a_guardian_or_an_owner_are_known_whatever_the_bound() -> None:
     names = tuple(map(str, range(100)))
-    reach = Reach(used=frozenset({"70"}), unguarded=2)
+    reach = BatchLimits(used=frozenset({"70"}), unguarded=2)
     assert within(names, frozenset({"90"}), reach) == (("0", "1", "70", "90"), 96)
     assert guarded_first(names, frozenset({"90"}), reach) == ([0, 1, 70, 90], 96)

@@ -22,7 +22,7 @@ from headroom.core.findings.doors import OWNERS_WITHOUT_DOOR
 from headroom.core.findings.unserved import INVALID, INVALID_SPEC, Unserved, blamed_for
 from headroom.core.headrooms.eligibility import summary
 from headroom.core.headrooms.headrooms import Headroom
-from headroom.core.headrooms.shapes import dressed
+from headroom.core.headrooms.shapes import with_found_owners
 from headroom.core.headrooms.wanted_slots import WantedSlots
 from headroom.core.headrooms.windows import judged
 from headroom.core.hold_state.limited import permit_of
@@ -148,7 +148,7 @@ def _headroom(world: World, headroom: Headroom, table: PlannedCluster) -> Planne
         for view in views
         if view.hold is not None and view.state in WANTED
     )
-    notes += _doors(world, dressed(headroom, shapes_of(world, headroom).chosen))
+    notes += _doors(world, with_found_owners(headroom, shapes_of(world, headroom).chosen))
     return Planned(subject, name, places, tuple(view.name for view in leaving), tuple(notes))
 
 

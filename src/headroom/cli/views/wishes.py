@@ -19,7 +19,7 @@ from headroom.core.claims import claim_of
 from headroom.core.demand import followers
 from headroom.core.headrooms.chunks import DAEMON_SET, daemon_set_of, overhead_of
 from headroom.core.headrooms.headrooms import NEVER, NODE_CHUNK, Headroom, Workload
-from headroom.core.headrooms.shapes import dressed
+from headroom.core.headrooms.shapes import with_found_owners
 from headroom.core.headrooms.slot_objects import stands
 from headroom.core.headrooms.wanted_slots import SizeView, WantedSlots, wish
 from headroom.core.headrooms.windows import active, judged
@@ -156,7 +156,9 @@ def _followed(world: World, headroom: Headroom) -> Iterator[followers.Followed]:
 def wish_of(world: World, headroom: Headroom) -> WantedSlots:
     """Which slots the headroom wishes for now, and why not more."""
     sight = sight_of(world, headroom)
-    return wish(judged(dressed(headroom, sight.shapes.chosen), calendar), sight, world.now)
+    return wish(
+        judged(with_found_owners(headroom, sight.shapes.chosen), calendar), sight, world.now
+    )
 
 
 def claimed_slots(world: World, headroom: Headroom) -> int:

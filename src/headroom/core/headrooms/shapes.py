@@ -94,9 +94,9 @@ def first_shapes(headroom: Headroom) -> Shapes:
     return Shapes(had=slots_had(headroom.status.auto))
 
 
-def slots_had(told: AutoStatus | None) -> dict[str, int]:
+def slots_had(status: AutoStatus | None) -> dict[str, int]:
     """How many slots each shape has, by name."""
-    chosen = told.chosen if told is not None else ()
+    chosen = status.chosen if status is not None else ()
     return {f"{each.kind}/{each.namespace}/{each.name}": each.slots for each in chosen}
 
 
@@ -199,7 +199,7 @@ def divided(
     return tuple(slots)
 
 
-def laid_out(
+def slot_shapes(
     chosen: Sequence[ChosenWorkload], counts: Sequence[int], most: int
 ) -> list[tuple[PodTemplate, str]]:
     """The shape and the name of each slot: the first of each workload, then the second of each."""
@@ -227,7 +227,7 @@ def owner_of(headroom: Headroom, workload: Workload) -> OwnerRule:
     )
 
 
-def dressed(headroom: Headroom, chosen: Iterable[ChosenWorkload]) -> Headroom:
+def with_found_owners(headroom: Headroom, chosen: Iterable[ChosenWorkload]) -> Headroom:
     """The headroom with the owners that follow from what is chosen, where none are named."""
     if not headroom.finds_owners:
         return headroom
@@ -240,7 +240,7 @@ def _finding(workload: Workload) -> Mapping[str, str]:
     return workload.selector or workload.pod_labels
 
 
-def told(shapes: Shapes, slots: Sequence[int]) -> AutoStatus:
+def auto_status(shapes: Shapes, slots: Sequence[int]) -> AutoStatus:
     """What the status shows of the choice."""
     return AutoStatus(
         candidates=shapes.seen,

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from headroom.core.headrooms.headrooms import NO_LIMITS, Limits
-from headroom.core.headrooms.slot_batch import Reach, guarded_first
+from headroom.core.headrooms.slot_batch import BatchLimits, guarded_first
 from headroom.core.holds import PodTemplate
 
 MOST_SLOTS = 100_000
@@ -45,11 +45,11 @@ def allowed(template: PodTemplate, limits: Limits, asked: int) -> tuple[int, str
 
 
 def reached(
-    slots: Sequence[Shaped], limits: Limits, standing: frozenset[str], reach: Reach
+    slots: Sequence[Shaped], limits: Limits, standing: frozenset[str], batch: BatchLimits
 ) -> tuple[list[int], tuple[Note, ...], int]:
-    """The places of those slots that limits and reach leave; why, and how many come later."""
+    """The places of those slots that the limits and the batch leave; why, and how many come later."""
     count, notes = _limited([template for template, _ in slots], limits)
-    chosen, later = guarded_first([name for _, name in slots[:count]], standing, reach)
+    chosen, later = guarded_first([name for _, name in slots[:count]], standing, batch)
     return chosen, notes, later
 
 

@@ -43,7 +43,7 @@ def _is_number(name: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class BatchLimits:
     """`placed` slots have a guardian on a node; `ahead` others may be under way (None: all).
 
     `used` slots have an owner. Of those with neither guardian nor owner, `unguarded` are looked
@@ -57,16 +57,16 @@ class Reach:
 
 
 def within(
-    names: Collection[str], standing: frozenset[str], reach: Reach
+    names: Collection[str], standing: frozenset[str], batch: BatchLimits
 ) -> tuple[tuple[str, ...], int]:
     """The slots to handle now, in order, and how many come later."""
-    if reach.ahead is None and reach.unguarded is None:
+    if batch.ahead is None and batch.unguarded is None:
         return tuple(names), 0
-    kept = standing | reach.placed | reach.used
+    kept = standing | batch.placed | batch.used
     known = sum(1 for name in kept if name in names)
-    waiting = sum(1 for name in standing - reach.placed if name in names)
-    ahead = len(names) if reach.ahead is None else max(0, reach.ahead - waiting)
-    left = ahead if reach.unguarded is None else min(ahead, reach.unguarded)
+    waiting = sum(1 for name in standing - batch.placed if name in names)
+    ahead = len(names) if batch.ahead is None else max(0, batch.ahead - waiting)
+    left = ahead if batch.unguarded is None else min(ahead, batch.unguarded)
     chosen: list[str] = []
     for name in names:
         if not known and not left:
@@ -81,12 +81,12 @@ def within(
 
 
 def guarded_first(
-    names: Sequence[str], standing: frozenset[str], reach: Reach
+    names: Sequence[str], standing: frozenset[str], batch: BatchLimits
 ) -> tuple[list[int], int]:
     """The same for slots that differ: the places of those to look after; how many come later."""
-    if reach.unguarded is None:
+    if batch.unguarded is None:
         return list(range(len(names))), 0
-    left, chosen, kept = reach.unguarded, [], standing | reach.used
+    left, chosen, kept = batch.unguarded, [], standing | batch.used
     for place, name in enumerate(names):
         known = name in kept
         if known or left:

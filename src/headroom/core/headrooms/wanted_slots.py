@@ -37,7 +37,7 @@ from headroom.core.headrooms.size_limits import (
     limit_note,
     reached,
 )
-from headroom.core.headrooms.slot_batch import Indexes, Reach, within
+from headroom.core.headrooms.slot_batch import BatchLimits, Indexes, within
 from headroom.core.headrooms.windows import ActiveWindow
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.objects import Node
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 GRACE = timedelta(seconds=40)
 USED_UP, NO_NODE = "UsedUp", "NoEligibleNode"
 SOURCE = "spec.slot.from: "
-EVERYWHERE = Reach()
+NO_BATCH_LIMITS = BatchLimits()
 PAUSED = Note("Paused", "spec.paused: nothing is held anew and nothing is given back")
 
 
@@ -63,10 +63,10 @@ class SizeView:
     is refilled. `overhead` is what stands on a node anyway, for slots as large as a node. `load` is
     for sizes that go by it; `learnt` and `room` are what the engine worked out from owners and
     quotas, `quotas` what to remember of the latter; `look_again` is when these may be others.
-    `followed` are the owners of a headroom that follows gated pods, `covered` those of its slots
-    that others serve, with words. `shapes` are those that were chosen for it. `most` is how many
-    slots the operator makes of one headroom, `grace` how long a node that is not ready keeps its
-    slots.
+    `followed` are the owners of a headroom that follows gated pods, `covered_by_others` those of
+    its slots that others serve, with words. `shapes` are those that were chosen for it. `most` is
+    how many slots the operator makes of one headroom, `grace` how long a node that is not ready
+    keeps its slots.
     """
 
     window: ActiveWindow | None
@@ -78,11 +78,11 @@ class SizeView:
     load: LoadView | None = None
     learnt: Learnt | None = None
     followed: tuple[Followed, ...] = ()
-    covered: tuple[tuple[str, str], ...] = ()
+    covered_by_others: tuple[tuple[str, str], ...] = ()
     room: QuotaAllowance | None = None
     quotas: QuotaMemory = NOTHING_SAID
     look_again: datetime | None = None
-    reach: Reach = EVERYWHERE
+    batch_limits: BatchLimits = NO_BATCH_LIMITS
     shapes: choice.Shapes = choice.NO_SHAPES
     most: int = MOST_SLOTS
     grace: timedelta = GRACE
@@ -178,7 +178,7 @@ def _shaped(headroom: Headroom, view: SizeView) -> WantedSlots:
         counts = tuple(_number(size, each.workload) for each in chosen)
     else:
         counts = choice.divided(min(learnt.count, view.most), chosen, shapes.had)
-    shaped = choice.laid_out(chosen, counts, view.most)
+    shaped = choice.slot_shapes(chosen, counts, view.most)
     asked = sum(counts) if chosen else learnt.count
     slots, notes, later = within_reach(headroom, shaped, view)
     notes = (*cut_to(view.most, asked), *notes, *learnt.notes)
@@ -186,17 +186,17 @@ def _shaped(headroom: Headroom, view: SizeView) -> WantedSlots:
         notes = (Note(choice.NONE_IN_SCOPE, choice.none_chosen(shapes)), *notes)
     again = min(filter(None, (learnt.look_again, shapes.look_again)), default=None)
     return WantedSlots(
-        slots, asked, notes, look_again=again, later=later, auto=choice.told(shapes, counts)
+        slots, asked, notes, look_again=again, later=later, auto=choice.auto_status(shapes, counts)
     )
 
 
 def _alike(
     headroom: Headroom, template: PodTemplate, names: Indexes, view: SizeView
 ) -> WantedSlots:
-    """Slots of one shape: as many as the limits allow, and of these the ones within reach."""
+    """Slots of one shape: as many as the limits allow, and of these those of this batch."""
     count, limit = allowed(template, headroom.limits, len(names))
     notes = (limit_note(limit, count, len(names)),) if limit else ()
-    chosen, later = within(names.first(count), view.standing, view.reach)
+    chosen, later = within(names.first(count), view.standing, view.batch_limits)
     slots = tuple(as_hold(headroom, template, name, view) for name in chosen)
     return WantedSlots(slots, len(names), notes, later=later)
 
@@ -204,8 +204,8 @@ def _alike(
 def within_reach(
     headroom: Headroom, shaped: Sequence[Shaped], view: SizeView
 ) -> tuple[tuple[Hold, ...], tuple[Note, ...], int]:
-    """Those of these slots that limits and reach leave; why, and how many come later."""
-    places, notes, later = reached(shaped, headroom.limits, view.standing, view.reach)
+    """Those of these slots that the limits and the batch leave; why, and how many come later."""
+    places, notes, later = reached(shaped, headroom.limits, view.standing, view.batch_limits)
     return tuple(as_hold(headroom, *shaped[place], view) for place in places), notes, later
 
 

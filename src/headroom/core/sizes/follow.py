@@ -68,15 +68,15 @@ class Follow(Size):
         self, headroom: Headroom, template: PodTemplate, view: SizeView, now: datetime
     ) -> WantedSlots:
         """A claimed slot is not held again: what it was held for has come."""
-        needless = view.spent.union(name for name, _ in view.covered)
+        needless = view.spent.union(name for name, _ in view.covered_by_others)
         every = beside_slots(headroom, self, template, view)
         beside = [hold for hold in every if hold.slot not in needless]
         asked, shaped = len(beside), [(hold.template, hold.slot) for hold in beside[: view.most]]
-        chosen, notes, later = reached(shaped, headroom.limits, view.standing, view.reach)
+        chosen, notes, later = reached(shaped, headroom.limits, view.standing, view.batch_limits)
         slots = tuple(beside[place] for place in chosen)
         said = (
             Note("CannotFollow", troubles(view.followed)),
-            Note("RoomBeside", first_few(view.covered)),
+            Note("RoomBeside", first_few(view.covered_by_others)),
         )
         told = (note for note in said if note.message)
         return WantedSlots(slots, asked, (*told, *cut_to(view.most, asked), *notes), later=later)

@@ -114,7 +114,9 @@ def _owners(ledger: Ledger, headroom: Headroom, rule: Follow) -> Iterator[Pod]:
             yield pod
 
 
-def covered(ledger: Ledger, headroom: Headroom, view: SizeView) -> tuple[tuple[str, str], ...]:
+def slots_covered_by_others(
+    ledger: Ledger, headroom: Headroom, view: SizeView
+) -> tuple[tuple[str, str], ...]:
     """The slots of a headroom that others cover, each with whose room that is and where."""
     rule, template = headroom.size.follows, template_for(headroom, view.workload)
     if headroom.mode != PREEMPTIBLE or rule is None or not isinstance(template, PodTemplate):

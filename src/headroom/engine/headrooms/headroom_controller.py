@@ -26,7 +26,7 @@ from headroom.core.headrooms.memory import (
     respecified,
 )
 from headroom.core.headrooms.readiness import status_of
-from headroom.core.headrooms.shapes import Shapes, dressed
+from headroom.core.headrooms.shapes import Shapes, with_found_owners
 from headroom.core.headrooms.wanted_slots import SizeView, surplus
 from headroom.core.headrooms.windows import judged, next_start
 from headroom.core.holds import Hold
@@ -80,7 +80,7 @@ class HeadroomController:
         headroom = judged_rules(headroom, self._ledger.policy.across_namespaces)
         old, memory = slots.headrooms.get(whole), slots.memory.get(whole)
         if memory is not None:
-            headroom = dressed(headroom, memory.shapes.chosen)
+            headroom = with_found_owners(headroom, memory.shapes.chosen)
         if old is not None and (old.parent.uid != headroom.parent.uid or not headroom.served):
             self.lose(old.parent)
             old = None
@@ -286,7 +286,7 @@ class HeadroomController:
         """The headroom with the owner rules of its chosen shapes, also stored in the ledger."""
         if headroom.paused:
             return headroom
-        whole, owned_by = headroom.parent.whole, dressed(headroom, shapes.chosen)
+        whole, owned_by = headroom.parent.whole, with_found_owners(headroom, shapes.chosen)
         if owned_by.owners != headroom.owners:
             self._ledger.slots.headrooms[whole] = owned_by
             file_headroom(self._ledger, owned_by)

@@ -15,7 +15,7 @@ from headroom.core.headrooms.chunks import DAEMON_SET, overhead_of
 from headroom.core.headrooms.dependencies import On
 from headroom.core.headrooms.headrooms import NEVER, NODE_CHUNK, Headroom, Workload
 from headroom.core.headrooms.memory import HeadroomMemory
-from headroom.core.headrooms.slot_batch import Reach
+from headroom.core.headrooms.slot_batch import BatchLimits
 from headroom.core.headrooms.slot_objects import stands
 from headroom.core.headrooms.wanted_slots import SizeView
 from headroom.core.headrooms.windows import ActiveWindow
@@ -26,7 +26,7 @@ from headroom.core.plan import earliest
 from headroom.core.resources import EMPTY, Resources
 from headroom.engine.headrooms import expected_pods
 from headroom.engine.headrooms.demand import allowance, load_view
-from headroom.engine.headrooms.followers import covered, followed_by
+from headroom.engine.headrooms.followers import followed_by, slots_covered_by_others
 from headroom.engine.headrooms.promises import learnt_size
 from headroom.engine.headrooms.slot_objects import members
 from headroom.engine.headrooms.slot_pods import claimed_slots, guarded, slot_guardians
@@ -79,7 +79,7 @@ def size_view(ledger: Ledger, headroom: Headroom, known: HeadroomMemory, now: da
         look_again=earliest(room_sure_at, load_sure_at),
         learnt=expected_pods.told(ledger, learnt),
         standing=_standing(ledger, headroom, objects),
-        reach=_reach(ledger, headroom, objects),
+        batch_limits=_batch_limits(ledger, headroom, objects),
         spent=_spent(ledger, headroom, known),
         followed=followed,
         overhead=_overhead(ledger) if chunked else EMPTY,
@@ -87,7 +87,7 @@ def size_view(ledger: Ledger, headroom: Headroom, known: HeadroomMemory, now: da
         most=ledger.policy.most_slots,
         grace=ledger.policy.node_grace,
     )
-    return replace(view, covered=covered(ledger, headroom, view))
+    return replace(view, covered_by_others=slots_covered_by_others(ledger, headroom, view))
 
 
 def _overhead(ledger: Ledger) -> Resources:
@@ -129,20 +129,20 @@ def _standing(ledger: Ledger, headroom: Headroom, objects: dict[str, Hold]) -> f
     return frozenset(slot for slot, hold in objects.items() if stands(hold))
 
 
-def _reach(ledger: Ledger, headroom: Headroom, objects: dict[str, Hold]) -> Reach:
+def _batch_limits(ledger: Ledger, headroom: Headroom, objects: dict[str, Hold]) -> BatchLimits:
     """How many slots are handled beyond those whose guardian has a node.
 
     Slots that are objects are told apart by number alone: any may stand for any other.
     """
     ahead = ledger.policy.slots_ahead
     if headroom.slot_objects is not None:
-        return Reach(ahead=ahead + sum(bool(hold.status.node) for hold in objects.values()))
+        return BatchLimits(ahead=ahead + sum(bool(hold.status.node) for hold in objects.values()))
     guardians = ledger.having(By.SLOT_GUARDIAN, headroom.parent.whole)
     placed = (kept_for(pod).partition("#")[2] for pod in guardians if pod.node)
     whole, claimed = headroom.parent.whole, ledger.index.all(By.CLAIMANT)
     slots = ledger.hold_index.of(By.SLOT, whole)
     used = frozenset(name.partition("#")[2] for name in slots if name in claimed)
-    return Reach(frozenset(placed), ahead, used, _unguarded(ledger, headroom))
+    return BatchLimits(frozenset(placed), ahead, used, _unguarded(ledger, headroom))
 
 
 def _unguarded(ledger: Ledger, headroom: Headroom) -> int:

@@ -113,8 +113,8 @@ def settle(ledger: Ledger, headroom: Headroom, now: datetime) -> Iterator[Sequen
         objects = begun_anew(objects)
     remember_headroom(ledger, whole, objects=objects)
     for hold in there.values():
-        if (dressed := member_hold(ledger, hold)) != hold:
-            ledger.see_hold(dressed)
+        if (filled_in := member_hold(ledger, hold)) != hold:
+            ledger.see_hold(filled_in)
 
 
 def _refused_by_quota(

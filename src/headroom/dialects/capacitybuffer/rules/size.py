@@ -69,7 +69,7 @@ class BufferSize(Size):
             notes = tuple(Note(LIMITED, name) for name in view.room.limited_by)
         if count > view.most:
             count, notes = view.most, (Note(LIMITED, operators_limit(view.most)),)
-        chosen, later = within(Indexes(count), view.standing, view.reach)
+        chosen, later = within(Indexes(count), view.standing, view.batch_limits)
         slots = tuple(as_hold(headroom, template, name, view) for name in chosen)
         return WantedSlots(slots, wanted, notes, later=later)
 
