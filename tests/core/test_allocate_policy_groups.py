@@ -10,8 +10,8 @@ from headroom.core.hold_state.allocate_policy_groups import (
     RULES_OF_OTHERS,
     conflict_told,
     kept_apart,
-    on_its_side,
-    side_of,
+    policy_group_of,
+    with_policy_group,
 )
 from headroom.core.holds import Hold
 from headroom.core.objects import Placement, PodAffinity, PodTerm
@@ -19,16 +19,18 @@ from tests.builders import hold
 
 
 def sided(name: str, policy: str = "") -> Hold:
-    return on_its_side(hold(name, allocate_policy=policy))
+    return with_policy_group(hold(name, allocate_policy=policy))
 
 
 def test_a_hold_of_ours_is_on_no_side() -> None:
-    assert side_of(hold("h", allocate_policy="Restricted")) == ""
+    assert policy_group_of(hold("h", allocate_policy="Restricted")) == ""
 
 
 def test_aligned_and_restricted_are_on_one_side() -> None:
     assert (
-        side_of(sided("a", "Aligned")) == side_of(sided("r", "Restricted")) != side_of(sided("n"))
+        policy_group_of(sided("a", "Aligned"))
+        == policy_group_of(sided("r", "Restricted"))
+        != policy_group_of(sided("n"))
     )
 
 

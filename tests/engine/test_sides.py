@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from headroom.core.hold_state.allocate_policy_groups import apart_from_others, on_its_side
+from headroom.core.hold_state.allocate_policy_groups import apart_from_others, with_policy_group
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By
 from headroom.core.policy import Policy
@@ -18,11 +18,11 @@ def ledger() -> Ledger:
 
 
 def sided(name: str, policy: str = "") -> Hold:
-    return on_its_side(hold(name, allocate_policy=policy))
+    return with_policy_group(hold(name, allocate_policy=policy))
 
 
 def is_apart(known: Ledger, seen: Hold) -> bool:
-    apart = apart_from_others(seen, known.hold_index.all(By.SIDE))
+    apart = apart_from_others(seen, known.hold_index.all(By.POLICY_GROUP))
     known.see_hold(apart)
     return apart.template.apart is not None
 

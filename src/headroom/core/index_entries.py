@@ -13,7 +13,7 @@ from typing import NamedTuple
 from headroom.core.actions import CreateGuardian
 from headroom.core.claims import claim_of
 from headroom.core.fences import is_fence, is_rival, rival_kind
-from headroom.core.hold_state.allocate_policy_groups import side_of
+from headroom.core.hold_state.allocate_policy_groups import policy_group_of
 from headroom.core.hold_state.memory import Permit, SlotState
 from headroom.core.holds import Hold
 from headroom.core.latches import claims_on, kept_for, parents_on
@@ -76,7 +76,7 @@ class By(StrEnum):
     OWNER_LABEL = "owner label"  # pods with their own uid as a label, by that label
     VOLUME_CLAIM = "volume claim"  # owners at our doors, by volume claim
     GUARDIAN = "guardian"  # by hold
-    SEEKING = "seeking"  # guardians that wait for room, by the only node that they may go to
+    UNPLACED_GUARDIAN = "unplaced guardian"  # by the only node that it may go to
     SLOT_GUARDIAN = "slot guardian"  # guardians of slots that have not ended, by headroom
     SLOT_GUARDIAN_IN = "slot guardian in"  # the same, by the headroom's namespace
     LATCH = "latch"  # those that count, each by its own key
@@ -88,10 +88,10 @@ class By(StrEnum):
     FENCE = "fence"  # by node; those that have ended keep nobody off, and are to be removed
     FENCE_FOR = "fence for"  # by the namespace on whose behalf it exists
     RETURNING = "returning"  # holds that have or had owners on a node and may get room back, by it
-    SIDE = "side"  # holds that have not ended, by their side: see `allocate_policy_groups`
+    POLICY_GROUP = "policy group"  # holds that have not ended: see `allocate_policy_groups`
     HANDOVER = "handover"  # nodes with a handover in progress; all, by nothing
     EXPECTED = "expected"  # work that makes room for others than guardians, by node
-    MAKING = "making"  # guardians that are being made for kube-scheduler to place, by only node
+    CREATING_GUARDIAN = "creating guardian"  # for kube-scheduler to place, by its only node
     BINDING = "binding"  # guardians that we are binding, by node
     TAKE_BACK = "take back"  # claims that are being taken back, by node
 
@@ -127,9 +127,9 @@ def hold_entries(
     """
     found = [Entry(By.REACHING, namespace) for namespace in reach(hold, across_namespaces)]
     found += [Entry(By.RETURNING, node) for node in returns_on]
-    side = side_of(hold) if not hold.slot and not hold.terminal else ""
-    if side:
-        found.append(Entry(By.SIDE, side))
+    group = policy_group_of(hold) if not hold.slot and not hold.terminal else ""
+    if group:
+        found.append(Entry(By.POLICY_GROUP, group))
     if hold.slot:
         found += (Entry(By.SLOT, hold.group), Entry(By.SLOT_IN, hold.parent.namespace))
         if state is None:
@@ -154,7 +154,9 @@ def work_entries(sequence: Sequence) -> list[tuple[Subject, tuple[Entry, ...]]]:
                 entry = Entry(By.BINDING, action.node, action.requests)
                 found.append((hold_subject(hold.parent), (entry,)))
             case CreateGuardian(hold=hold, gated=False):
-                found.append((hold_subject(hold.parent), (Entry(By.MAKING, pin_of(action)),)))
+                found.append(
+                    (hold_subject(hold.parent), (Entry(By.CREATING_GUARDIAN, pin_of(action)),))
+                )
     work, subjects = sequence.work, sequence.subjects
     if work in (Work.DOOR1, Work.DOOR1_SLOW):
         expected = Entry(By.EXPECTED, subjects[0].identity)
@@ -266,7 +268,7 @@ def _guardian(pod: Pod) -> Iterator[Entry]:
     if pod.finished:
         return
     if not pod.node and not pod.gates and pod.deleted is None:
-        yield Entry(By.SEEKING, only_node(pod.placement))
+        yield Entry(By.UNPLACED_GUARDIAN, only_node(pod.placement))
     whole, of_slot, _ = parent.partition("#")
     if of_slot:
         yield Entry(By.SLOT_GUARDIAN, whole, Resources({**pod.requests, PODS: 1}))

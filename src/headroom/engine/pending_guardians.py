@@ -55,30 +55,34 @@ def may_make(ledger: Ledger, pin: str) -> bool:
 
 def in_flight(ledger: Ledger) -> int:
     """How many guardians are being created, of all holds."""
-    return sum(map(len, ledger.work.all(By.MAKING).values()))
+    return sum(map(len, ledger.work.all(By.CREATING_GUARDIAN).values()))
 
 
 def being_made(ledger: Ledger, whole: str) -> frozenset[str]:
     """The slots of a headroom, as holds, whose guardian is being created and not observed yet."""
-    making = (each.identity for holds in ledger.work.all(By.MAKING).values() for each in holds)
+    making = (
+        each.identity for holds in ledger.work.all(By.CREATING_GUARDIAN).values() for each in holds
+    )
     return frozenset(hold for hold in making if hold.startswith(f"{whole}#"))
 
 
-def seeking(ledger: Ledger) -> Iterator[Pod]:
+def unplaced_guardians(ledger: Ledger) -> Iterator[Pod]:
     """The guardians that wait for a node."""
-    return (ledger.pods[key] for keys in ledger.index.all(By.SEEKING).values() for key in keys)
+    return (
+        ledger.pods[key] for keys in ledger.index.all(By.UNPLACED_GUARDIAN).values() for key in keys
+    )
 
 
-def seekers(ledger: Ledger, whole: str) -> frozenset[str]:
+def slots_without_node(ledger: Ledger, whole: str) -> frozenset[str]:
     """The slots of a headroom, as holds, whose guardian waits for a node or will wait for one."""
-    waiting = map(kept_for, seeking(ledger))
+    waiting = map(kept_for, unplaced_guardians(ledger))
     found = frozenset(hold for hold in waiting if hold.startswith(f"{whole}#"))
     return found | being_made(ledger, whole)
 
 
 def blocks(ledger: Ledger, node: str) -> bool:
     """Whether a guardian is being created, and not observed yet, that could get this node."""
-    making = ledger.work.all(By.MAKING)
+    making = ledger.work.all(By.CREATING_GUARDIAN)
     return node in making or ANYWHERE in making
 
 
@@ -89,7 +93,7 @@ def rivals(ledger: Ledger, node: str, priority: int, fits: Fits) -> list[Pod]:
     """
     known: dict[tuple[Resources, Placement], bool] = {}
     found: list[Pod] = []
-    waiting = ledger.index.all(By.SEEKING)
+    waiting = ledger.index.all(By.UNPLACED_GUARDIAN)
     for key in (*waiting.get(node, ()), *waiting.get(ANYWHERE, ())):
         pod = ledger.pods[key]
         shape = (pod.requests, pod.placement)

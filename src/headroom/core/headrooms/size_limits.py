@@ -47,7 +47,7 @@ def allowed(template: PodTemplate, limits: Limits, asked: int) -> tuple[int, str
 def reached(
     slots: Sequence[Shaped], limits: Limits, standing: frozenset[str], batch: BatchLimits
 ) -> tuple[list[int], tuple[Note, ...], int]:
-    """The places of those slots that the limits and the batch leave; why, and how many come later."""
+    """The places of those slots that the limits and the batch leave; why; how many come later."""
     count, notes = _limited([template for template, _ in slots], limits)
     chosen, later = guarded_first([name for _, name in slots[:count]], standing, batch)
     return chosen, notes, later

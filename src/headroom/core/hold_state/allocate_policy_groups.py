@@ -21,36 +21,36 @@ OWN_RULES = "node(s) didn't match pod anti-affinity rules"
 RULES_OF_OTHERS = "node(s) didn't satisfy existing pods anti-affinity rules"
 
 
-def on_its_side(hold: Hold) -> Hold:
-    """The hold, its guardian labelled with the side that its policy puts it on."""
+def with_policy_group(hold: Hold) -> Hold:
+    """The hold, its guardian labelled with the group that its policy puts it in."""
     label = (POLICY_LABEL, WITH if hold.allocate_policy else WITHOUT)
     return replace(hold, template=replace(hold.template, labels=(*hold.template.labels, label)))
 
 
-def side_of(hold: Hold) -> str:
-    """The side of a hold; empty for one that is on none."""
+def policy_group_of(hold: Hold) -> str:
+    """The group of a hold; empty for one that is in none."""
     return dict(hold.template.labels).get(POLICY_LABEL, "")
 
 
 def kept_apart(hold: Hold) -> Hold:
-    """The hold, its guardian kept away from those of the other side, whatever their namespace."""
-    other = WITHOUT if side_of(hold) == WITH else WITH
+    """The hold, its guardian kept away from those of the other group, whatever their namespace."""
+    other = WITHOUT if policy_group_of(hold) == WITH else WITH
     theirs = LabelSelector((Requirement(POLICY_LABEL, "In", (other,)),))
     term = PodTerm(theirs, "kubernetes.io/hostname", namespace_selector=LabelSelector())
     return replace(hold, template=replace(hold.template, apart=term))
 
 
 def apart_from_others(hold: Hold, holds: Mapping[str, Collection[str]]) -> Hold:
-    """The hold, kept apart from the other side if there are holds on it, by side and name."""
-    side = side_of(hold)
-    if not side or hold.terminal:
+    """The hold, kept apart from the other group if it has holds, by group and name."""
+    group = policy_group_of(hold)
+    if not group or hold.terminal:
         return hold
-    others = (name for each, names in holds.items() if each != side for name in names)
+    others = (name for each, names in holds.items() if each != group for name in names)
     return kept_apart(hold) if any(name != hold.parent.identity for name in others) else hold
 
 
 def conflict_told(hold: Hold, message: str) -> str:
-    """kube-scheduler's reason in Koordinator's words, as far as the other side is to blame for it.
+    """kube-scheduler's reason in Koordinator's words, as far as the other group is to blame for it.
 
     Where the template or another pod has rules of its own, it may be either.
     """

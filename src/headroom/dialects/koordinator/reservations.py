@@ -14,7 +14,7 @@ from functools import cache
 from typing import NamedTuple
 
 from headroom.core.amounts import format_span
-from headroom.core.hold_state.allocate_policy_groups import on_its_side
+from headroom.core.hold_state.allocate_policy_groups import with_policy_group
 from headroom.core.holds import Hold, PodTemplate
 from headroom.core.objects import Taint
 from headroom.dialects.koordinator.hold_options import resized, terms_of
@@ -93,7 +93,7 @@ def _hold(thing: CustomObject) -> Hold:
         **life,
         **given,
     )
-    return on_its_side(hold)
+    return with_policy_group(hold)
 
 
 def _guardian_namespace(template: PodTemplate) -> str:

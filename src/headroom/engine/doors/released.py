@@ -15,7 +15,7 @@ from headroom.core.subjects import kept_hold_subject
 from headroom.core.waits.owners_first import LONGEST_AHEAD, Ahead, first_of
 from headroom.engine.ledger import Ledger
 from headroom.engine.observation.pods import file_pod
-from headroom.engine.pending_guardians import seeking
+from headroom.engine.pending_guardians import unplaced_guardians
 
 
 def goes_first(ledger: Ledger, owner: Pod, wholes: Iterable[str], now: datetime) -> None:
@@ -28,7 +28,7 @@ def goes_first(ledger: Ledger, owner: Pod, wholes: Iterable[str], now: datetime)
         ledger.pod_memory[owner.uid] = replace(memory, ahead=ahead)
         file_pod(ledger, owner)
     for whole in first:
-        for pod in seeking(ledger):
+        for pod in unplaced_guardians(ledger):
             if pod.annotations.get(PARENT_ANNOTATION) == whole:
                 ledger.agenda.touch(kept_hold_subject(kept_for(pod)))
 

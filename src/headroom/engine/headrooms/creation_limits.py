@@ -20,7 +20,7 @@ from headroom.engine.headrooms.demand import tightest_quota
 from headroom.engine.headrooms.load import load_now, real_pods
 from headroom.engine.headrooms.slot_pods import slot_count
 from headroom.engine.ledger import Ledger
-from headroom.engine.pending_guardians import being_made, in_flight, seekers
+from headroom.engine.pending_guardians import being_made, in_flight, slots_without_node
 from headroom.scheduling.choose import ChosenNode, choose
 
 LOAD = Awaited(Change.LOAD, "")
@@ -113,7 +113,7 @@ def _node_limit(ledger: Ledger, hold: Hold) -> int | None:
 
 def _may_wait(ledger: Ledger, hold: Hold, limit: int) -> bool:
     pod = hold.template.pod
-    waiting = len(seekers(ledger, hold.group) - {hold.parent.identity})
+    waiting = len(slots_without_node(ledger, hold.group) - {hold.parent.identity})
     fits = isinstance(choose(pod, ledger.state), ChosenNode)
     return may_wait(load_now(ledger, pod), waiting, limit, fits)
 

@@ -118,7 +118,7 @@ def _see_hold(to: Observers, hold: Hold, _: datetime) -> None:
     if not ledger.policy.serves(hold.home):
         return  # Another operator may; the set of namespaces never changes.
     allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
-    allowed = apart_from_others(allowed, ledger.hold_index.all(By.SIDE))
+    allowed = apart_from_others(allowed, ledger.hold_index.all(By.POLICY_GROUP))
     known = member(ledger, to.statuses.see(allowed))
     if not _repeats(ledger, known):
         ledger.see_hold(known)
