@@ -55,9 +55,7 @@ class Change(StrEnum):
     LIMITS = "limits"  # of a namespace
     QUOTA = "quota"  # it has more room, perhaps
     RENEWAL = "renewal"  # of a slot of a headroom has ended
-    REPLACEMENT = (
-        "replacement"  # a slot of a headroom that takes over the room of one whose time is over
-    )
+    REPLACEMENT = "replacement"  # a slot of a headroom, for one whose time is over
 
 
 class Awaited(NamedTuple):

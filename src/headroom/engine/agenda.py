@@ -116,9 +116,7 @@ class Agenda:
         # What was due when its work began is brought back by `finish`, too.
         free = tuple([subject for subject in found if subject not in self._busy])
         for subject in free if self._not_before else ():
-            if self.in_backoff(
-                subject, now
-            ):  # An earlier timer, now used up, may be why it is due.
+            if self.in_backoff(subject, now):  # Its timer may have been an earlier one.
                 self.later(subject, self._not_before[subject])
         return free
 

@@ -184,17 +184,17 @@ class Engine:
         if self.ledger.lost:
             self._forget_lost(now)
         if self.ledger.parked:
-            self._launch(now, planned)
+            self._start_handovers(now, planned)
         if self.quarantine.untold:
             self._tell_contained(now, planned)
 
-    def _launch(self, now: datetime, planned: list[Sequence]) -> None:
+    def _start_handovers(self, now: datetime, planned: list[Sequence]) -> None:
         for node in tuple(self.ledger.handovers.all(By.PARKED)):
             subject = node_subject(node)
-            launch = partial(handover_queue.launch, self.ledger, node)
+            start = partial(handover_queue.start_handover, self.ledger, node)
             if self.quarantine.postpones(subject, now):
                 continue
-            if not self.quarantine.attempt("decide", subject, now, self._start, planned, launch):
+            if not self.quarantine.attempt("decide", subject, now, self._start, planned, start):
                 handover_queue.drop(self.ledger, node, now)
 
     def _tell_contained(self, now: datetime, planned: list[Sequence]) -> None:

@@ -54,7 +54,7 @@ def park(ledger: Ledger, pod: Pod, offer: Offer) -> None:
     ledger.pod_memory[pod.uid] = replace(ledger.pod_memory[pod.uid], chosen=chosen)
 
 
-def launch(ledger: Ledger, node: str) -> Iterable[Sequence]:
+def start_handover(ledger: Ledger, node: str) -> Iterable[Sequence]:
     """Start what may start on a node: one handover at most."""
     busy, in_progress = ledger.agenda.busy(node_subject(node)), len(ledger.work.of(By.HANDOVER))
     if not may_start(busy, in_progress, ledger.policy):

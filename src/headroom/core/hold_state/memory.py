@@ -79,9 +79,7 @@ class HoldMemory:
     reclaims: bool = False  # others use its room, and are to give way
     returns_on: tuple[str, ...] = ()  # nodes with owners of it, or where it may get room back
     owed_since: datetime | None = None  # since when room is free that it is about to get back
-    over_since: datetime | None = (
-        None  # since when its time is over, and its room may go to another
-    )
+    over_since: datetime | None = None  # its time is over, and another slot may have its room
     state: SlotState | None = None  # as its headroom knows it, if it is a slot
     permit: Permit | None = None  # None: the limits have not been asked, or refused it
     waits: tuple[Awaited, ...] = ()  # what it waits for as long as it is decided so

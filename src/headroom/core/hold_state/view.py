@@ -65,9 +65,7 @@ class SlotReplacement:
     """Slots that are objects: an expired one leaves its room to the one that replaces it."""
 
     replaceable: bool = False  # its time is over, and another slot may take its room over
-    predecessor: Pod | None = (
-        None  # the guardian of an expired slot, whose room this one takes over
-    )
+    predecessor: Pod | None = None  # guardian of an expired slot, whose room this one takes over
     nodes: tuple[str, ...] = ()  # of such guardians that are not to be had in this moment
     stays: bool = False  # its guardian stays until another slot has taken its room over
 
