@@ -6,7 +6,7 @@ import pytest
 
 from headroom.core.holds import ControllerMatch, ObjectMatch, OwnerRule
 from headroom.core.objects import OwnerReference
-from headroom.core.owners import ANY_POD, hold_keys, index_keys, judged, owner_refusal, pod_keys
+from headroom.core.owners import ANY_POD, index_keys, judged, owner_refusal, pod_keys, rule_keys
 from tests.builders import hold, need, owned_by, pod, selector
 
 ELSEWHERE = OwnerRule(object=ObjectMatch(name="train-0", namespace="ml"))
@@ -91,7 +91,7 @@ def test_a_rule_is_found_by_as_few_keys_as_can_be(rule: OwnerRule, keys: tuple[s
 
 def test_the_keys_of_a_hold_are_those_of_all_its_rules_each_once() -> None:
     several = hold("h", owners=(owned_by(app="web"), REPLICAS, owned_by(app="web")))
-    assert hold_keys(several) == ("label:app=web", "controller:web-1")
+    assert rule_keys(several) == ("label:app=web", "controller:web-1")
 
 
 def test_a_pod_carries_a_key_for_all_that_a_rule_may_ask() -> None:

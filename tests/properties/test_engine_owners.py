@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from headroom.core.holds import ControllerMatch, Hold, ObjectMatch, OwnerRule
 from headroom.core.objects import LabelSelector, OwnerReference, Pod, Requirement
-from headroom.core.owners import hold_keys, index_keys, owner_refusal, pod_keys
+from headroom.core.owners import index_keys, owner_refusal, pod_keys, rule_keys
 from headroom.engine.hold_index import HoldIndex
 from tests.builders import hold, pod
 from tests.samples import examples
@@ -79,6 +79,6 @@ def test_the_index_misses_no_hold_that_a_pod_may_claim(
     near = {
         str(each.parent)
         for each in left
-        if each.parent.namespace == owner.key.namespace and carried & set(hold_keys(each))
+        if each.parent.namespace == owner.key.namespace and carried & set(rule_keys(each))
     }
     assert set(found) == near

@@ -206,9 +206,9 @@ def index_keys(rule: OwnerRule) -> tuple[str, ...]:
     return (f"exists:{present[0]}",) if present else (ANY_POD,)
 
 
-def hold_keys(hold: Hold) -> tuple[str, ...]:
-    """The index keys of all of a hold's rules, each once."""
-    return tuple(dict.fromkeys(key for rule in hold.owners for key in index_keys(rule)))
+def rule_keys(wish: Hold | Headroom) -> tuple[str, ...]:
+    """The index keys of all rules of a hold or headroom, each once."""
+    return tuple(dict.fromkeys(key for rule in wish.owners for key in index_keys(rule)))
 
 
 def gate_keys(hold: Hold, there: str, across_namespaces: bool) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from headroom.core.hold_order import Preference, preference
 from headroom.core.holds import Hold
 from headroom.core.objects import Pod
-from headroom.core.owners import EVERYWHERE, hold_keys, pod_keys, reach
+from headroom.core.owners import EVERYWHERE, pod_keys, reach, rule_keys
 from headroom.core.resources import EMPTY, Resources
 from headroom.engine.indexes import drop
 
@@ -43,7 +43,7 @@ class HoldIndex:
         place = (hold.created.isoformat() if hold.created else "", parent)
         used = EMPTY if left is None else room.minus(left)
         keys = tuple(
-            (namespace, key) for namespace in reach(hold, self._across) for key in hold_keys(hold)
+            (namespace, key) for namespace in reach(hold, self._across) for key in rule_keys(hold)
         )
         revision = (hold.generation, tuple(sorted(hold.labels.items())))
         wanted = (place, (hold.terms.order, room, used), keys, revision)

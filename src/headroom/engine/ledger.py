@@ -26,7 +26,7 @@ from headroom.core.latches import LatchClaim, claims_on, kept_for
 from headroom.core.names import CLAIM_GATE, ROLE_LABEL
 from headroom.core.node.fence_decision import FenceMemory
 from headroom.core.objects import Key, Namespace, Node, Pod
-from headroom.core.owners import hold_keys, reach
+from headroom.core.owners import reach, rule_keys
 from headroom.core.pod_memory import PodMemory
 from headroom.core.policy import Policy
 from headroom.core.renewal import healthiest
@@ -232,7 +232,7 @@ class Ledger:
         off.remove(parent)
         if on.add(hold, left) and free:
             for namespace in reach(hold, self.policy.across_namespaces):
-                for key in hold_keys(hold):
+                for key in rule_keys(hold):
                     for owner in self.index.of(By.OWNER, (namespace, key)):
                         self.agenda.touch(pod_subject(owner))
 

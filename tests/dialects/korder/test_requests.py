@@ -8,7 +8,7 @@ import pytest
 
 from headroom.core.holds import Hold, OwnerRule, PodTemplate
 from headroom.core.objects import Key, Parent, Pod
-from headroom.core.owners import gate_keys, hold_keys, owner_refusal, pod_keys
+from headroom.core.owners import gate_keys, owner_refusal, pod_keys, rule_keys
 from headroom.dialects.korder.rules.requests import (
     Asks,
     Malformed,
@@ -57,7 +57,7 @@ def pod(**annotations: str) -> Pod:
 )
 def test_each_way_to_ask_for_a_ticket_is_understood(asking: Pod) -> None:
     assert owner_refusal(hold(), asking) is None
-    assert set(hold_keys(hold())) & set(pod_keys(asking))
+    assert set(rule_keys(hold())) & set(pod_keys(asking))
     assert set(gate_keys(hold(), "shop", False)) & set(pod_keys(asking))
 
 
@@ -105,7 +105,7 @@ def test_a_request_that_means_nothing_is_refused_in_words(asking: Pod, words: st
     assert owner_refusal(hold(), asking) == request.message
     # It is compared with the tickets of the namespace all the same, or nobody would tell it why.
     one_of_many = "asks twice" in words
-    assert one_of_many or set(hold_keys(hold())) & set(pod_keys(asking))
+    assert one_of_many or set(rule_keys(hold())) & set(pod_keys(asking))
 
 
 def test_a_pod_is_compared_only_with_tickets_that_it_may_mean() -> None:
@@ -117,7 +117,7 @@ def test_a_pod_is_compared_only_with_tickets_that_it_may_mean() -> None:
         pod(order_request="web"),
         pod(required="true", order="web"),
     ):
-        assert not set(hold_keys(other)) & set(pod_keys(asking))
+        assert not set(rule_keys(other)) & set(pod_keys(asking))
 
 
 def test_a_thousand_tickets_need_no_more_gate_keys_than_one() -> None:

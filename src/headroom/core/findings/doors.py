@@ -19,7 +19,7 @@ from headroom.core.conditions import conditions_of
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import PREEMPTIBLE, Hold
 from headroom.core.objects import Condition, Key, Namespace, Pod
-from headroom.core.owners import EVERYWHERE, has_right, index_keys, owner_refusal, reach
+from headroom.core.owners import EVERYWHERE, has_right, owner_refusal, reach
 
 OWNERS_WITHOUT_DOOR = "OwnersWithoutDoor"
 ENABLED = "enabled"
@@ -68,11 +68,6 @@ def reached(wish: Hold | Headroom, across_namespaces: bool) -> tuple[str, ...]:
         return reach(wish, across_namespaces)
     home = wish.parent.namespace
     return (EVERYWHERE,) if across_namespaces or not home else (home,)
-
-
-def rule_keys(wish: Hold | Headroom) -> tuple[str, ...]:
-    """Index keys of which every pod that its rules mean carries at least one."""
-    return tuple(dict.fromkeys(key for rule in wish.owners for key in index_keys(rule)))
 
 
 def remark(pod: Key) -> str:

@@ -24,7 +24,6 @@ from headroom.core.findings.doors import (
     opted_in,
     reached,
     remark,
-    rule_keys,
     told_in,
     with_remark,
 )
@@ -32,7 +31,7 @@ from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By, Entry
 from headroom.core.objects import Condition, Key, Namespace, Parent, Pod
-from headroom.core.owners import EVERYWHERE, pod_keys
+from headroom.core.owners import EVERYWHERE, pod_keys, rule_keys
 from headroom.core.plan import Sequence, event_sequence
 from headroom.core.subjects import Subject, Topic, headroom_subject, hold_subject
 from headroom.engine.indexes import Index, drop

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from headroom.core.demand.resource_quotas import ResourceQuota
-from headroom.core.findings.doors import reached, rule_keys
+from headroom.core.findings.doors import reached
 from headroom.core.headrooms.announced_pods import PodAutoscaler
 from headroom.core.headrooms.companions import slot_set_ref
 from headroom.core.headrooms.dependencies import Cause, causes
@@ -23,6 +23,7 @@ from headroom.core.headrooms.node_overhead import daemon_set_ref
 from headroom.core.holds import Hold
 from headroom.core.index_entries import By, Entry
 from headroom.core.objects import Key, Pod
+from headroom.core.owners import rule_keys
 from headroom.core.promise.promise import HeadroomPromise, makes_promise
 from headroom.core.subjects import headroom_subject
 from headroom.engine.indexes import Index

@@ -6,10 +6,11 @@ its own index keys, so that a pod is compared with few rules.
 
 from __future__ import annotations
 
+from headroom.core.findings.doors import is_for
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
 from headroom.core.objects import Pod
-from headroom.core.owners import has_right, index_keys, owner_refusal, pod_keys
+from headroom.core.owners import pod_keys, rule_keys
 from headroom.sim.api.decoder import readable
 from headroom.sim.api.store import ObjectChange, Store, Verb
 from headroom.sim.api.values import Json, Ref, controller_of, dig, ref_of, uid_of
@@ -53,12 +54,7 @@ class OwnerRules:
     def match(self, pod: Pod) -> bool:
         """Whether an object keeps room for this pod."""
         refs = {ref: None for key in pod_keys(pod) for ref in self._by_key.get(key, ())}
-        return any(self._is_for(self._wishes[ref], pod) for ref in refs)
-
-    def _is_for(self, wish: Hold | Headroom, pod: Pod) -> bool:
-        if isinstance(wish, Hold):
-            return owner_refusal(wish, pod, self._across) is None
-        return has_right(wish, pod, self._across)
+        return any(is_for(self._wishes[ref], pod, self._across) for ref in refs)
 
     def _on_change(self, change: ObjectChange) -> None:
         same = change.old is not None and dig(change.old, "spec") == dig(change.obj, "spec")
@@ -70,14 +66,10 @@ class OwnerRules:
         thing = readable(change)
         if isinstance(thing, Hold | Headroom):
             self._wishes[change.ref] = thing
-            for key in _keys(thing):
+            for key in rule_keys(thing):
                 self._by_key.setdefault(key, {})[change.ref] = None
 
     def _forget(self, ref: Ref) -> None:
         old = self._wishes.pop(ref, None)
-        for key in _keys(old) if old is not None else ():
+        for key in rule_keys(old) if old is not None else ():
             self._by_key[key].pop(ref, None)
-
-
-def _keys(wish: Hold | Headroom) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(key for rule in wish.owners for key in index_keys(rule)))
