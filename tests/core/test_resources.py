@@ -39,6 +39,13 @@ def test_the_largest_of_two_is_taken_by_name() -> None:
     assert resources(2, "1Gi").largest(resources(1, "2Gi")) == resources(2, "2Gi")
 
 
+def test_at_most_what_another_has_is_taken_by_name_and_what_it_lacks_is_left_out() -> None:
+    asked, room = resources(2, "1Gi", pods=1), resources(1, "2Gi")
+    assert asked.at_most(room) == resources(1, "1Gi")
+    assert EMPTY.at_most(room) == EMPTY
+    assert asked.at_most(EMPTY) == EMPTY
+
+
 def test_only_the_named_resources_are_kept() -> None:
     assert resources(2, "1Gi").only(frozenset({"cpu"})) == resources(2)
 

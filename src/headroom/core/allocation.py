@@ -66,9 +66,8 @@ _remembered = lru_cache(maxsize=512)(_beside)
 
 def used_up(hold: Hold, users: Iterable[Pod]) -> Resources:
     """What owners use of a hold, at most what it has: the rest is free room of the node."""
-    total = asked_by(users).only(counted(hold))
     room = hold.template.pod.requests.minus(hold.terms.withheld)
-    return Resources({name: min(amount, room[name]) for name, amount in total.items()})
+    return asked_by(users).only(counted(hold)).at_most(room)
 
 
 def room_to_keep(hold: Hold, users: Iterable[Pod]) -> Resources:
@@ -80,9 +79,7 @@ def reported_use(hold: Hold, users: Iterable[Pod]) -> Resources:
     """What the status shows as used by owners: only resources that the hold has."""
     room = hold.template.pod.requests
     total = asked_by(users).only(frozenset(room))
-    if hold.terms.tells_all:
-        return total
-    return Resources({name: min(amount, room[name]) for name, amount in total.items()})
+    return total if hold.terms.tells_all else total.at_most(room)
 
 
 def kept_beside(hold: Hold, guardian: Resources, asked: Resources) -> Resources:

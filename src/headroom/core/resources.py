@@ -95,6 +95,10 @@ class Resources(Mapping[str, int]):
         names = self._amounts.keys() | other._amounts.keys()
         return Resources({name: max(self[name], other[name]) for name in names})
 
+    def at_most(self, most: Resources) -> Resources:
+        """For each of these names, the amount or what `most` has of it, if that is less."""
+        return Resources({name: min(value, most[name]) for name, value in self._amounts.items()})
+
     def only(self, names: Mapping[str, int] | frozenset[str]) -> Resources:
         """Keep just the given names."""
         return Resources({name: value for name, value in self.items() if name in names})

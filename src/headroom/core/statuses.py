@@ -47,10 +47,7 @@ class Facts:
     def allocatable(self) -> Resources:
         """What the hold has, its owners' shares included; nothing where it has no node."""
         wanted = self.hold.template.pod.requests if self.node else EMPTY
-        room = self.room
-        if room is None:
-            return wanted
-        return Resources({name: min(amount, room[name]) for name, amount in wanted.items()})
+        return wanted if self.room is None else wanted.at_most(self.room)
 
 
 def status_of(facts: Facts, now: datetime, owners: tuple[OwnerUse, ...] = ()) -> HoldStatus:

@@ -62,7 +62,8 @@ def load_on(nodes: Collection[Node], use: Use, shape: Pod) -> Load:
     counted, _ = sorted_out(nodes, shape)
     used = EMPTY
     for node in counted:
-        used += _at_most(use.by_node.get(node.name, EMPTY), node.allocatable)
+        # A rejected pod may request more than its node has.
+        used += use.by_node.get(node.name, EMPTY).at_most(node.allocatable)
     one = shape.requests
     roomiest = max((_fits(node.allocatable, one) for node in counted), default=1)
     free = sum(_fits(_left(node, use), one) for node in counted)
@@ -81,11 +82,6 @@ def _pieces_ahead(waiting: Mapping[Resources, int], nodes: Collection[Node], one
         for asked, count in waiting.items()
         if any(asked.fits_in(node.allocatable) for node in nodes)
     )
-
-
-def _at_most(used: Resources, there: Resources) -> Resources:
-    """What pods use of a node: at most what it has, even if a rejected pod requests more."""
-    return Resources({name: min(amount, there[name]) for name, amount in used.items()})
 
 
 def placeholders(used: Resources, one: Resources, permille: int) -> int:

@@ -69,8 +69,7 @@ def rest_of(view: PreemptedView) -> Resources:
     free = node.allocatable
     for pod in view.counted:
         free = free if pod.key in view.ours else free.minus(pod.requests)
-    asked = room_to_keep(hold, [pod for pod in owners if not pod.finished])
-    part = Resources({name: min(amount, free[name]) for name, amount in asked.items()})
+    part = room_to_keep(hold, [pod for pod in owners if not pod.finished]).at_most(free)
     template = hold.template.pod
     wanted = Pod(template.key, requests=part, placement=template.placement)
     return part if view.unfit(wanted, view.ours) is None else EMPTY

@@ -168,18 +168,14 @@ def promised_before(
         stand = old if told else ()
         kept = reduce(Resources.largest, (each.amount for each in stand), EMPTY)
         promised = promised.largest(sum(owners, kept))
-    return _at_most(promised, _most(hold, here, now))
+    return promised.at_most(_most(hold, here, now))
 
 
 def promised_after(
     promised: Resources, change: RoomChange, hold: Hold, here: Collection[RoomClaim], now: datetime
 ) -> Resources:
     """What is promised to a hold on a node after a change of a claim; `here` are those by then."""
-    return _at_most(promised.minus(change.lost), _most(hold, here, now))
-
-
-def _at_most(amounts: Resources, most: Resources) -> Resources:
-    return Resources({name: min(amount, most[name]) for name, amount in amounts.items()})
+    return promised.minus(change.lost).at_most(_most(hold, here, now))
 
 
 def _most(hold: Hold, here: Iterable[RoomClaim], now: datetime) -> Resources:
