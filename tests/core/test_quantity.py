@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from headroom.core.quantity import MAX_INT64, Format, QuantityError, parse_quantity
+from headroom.core.quantity import MAX_INT64, Format, QuantityError, milli_of, parse_quantity
 
 
 @pytest.mark.parametrize(
@@ -193,3 +193,8 @@ def test_the_format_is_remembered() -> None:
 def test_amounts_are_rounded_up_and_never_overflow(text: str, whole: int, thousandths: int) -> None:
     quantity = parse_quantity(text)
     assert (quantity.value(), quantity.milli_value()) == (whole, thousandths)
+
+
+@pytest.mark.parametrize("written", ["2", 2, 2.0, "2000m", "2e0"])
+def test_a_quantity_of_a_manifest_is_a_text_or_a_number(written: object) -> None:
+    assert milli_of(written) == 2000

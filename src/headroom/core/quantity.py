@@ -125,6 +125,11 @@ def parse_quantity(text: str) -> Quantity:
     return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _parsed(text)
 
 
+def milli_of(written: object) -> int:
+    """The thousandths of a quantity that a manifest has as a text or as a number."""
+    return parse_quantity(str(written)).milli_value()
+
+
 def _parsed(text: str) -> Quantity:
     text = text.strip(" ")
     parts = _PARTS.fullmatch(text) if text else None

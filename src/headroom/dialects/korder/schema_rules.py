@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from headroom.core.quantity import parse_quantity
+from headroom.core.quantity import milli_of
 from headroom.dialects.korder.patterns import CRON, parse_start
 from headroom.wire.durations import parse_duration
 from headroom.wire.schema.notation import SchemaRule
@@ -51,12 +51,8 @@ def above_limits(resources: Given) -> list[str]:
     return [
         name
         for name, asked in (resources.get("requests") or {}).items()
-        if name in limits and _milli(asked) > _milli(limits[name])
+        if name in limits and milli_of(asked) > milli_of(limits[name])
     ]
-
-
-def _milli(written: object) -> int:
-    return parse_quantity(str(written)).milli_value()
 
 
 _OFFSET = "(Z|[+-][0-9]{2}:[0-9]{2})$"

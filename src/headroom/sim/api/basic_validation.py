@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from headroom.core.holds import Problem
-from headroom.core.quantity import QuantityError, parse_quantity
+from headroom.core.quantity import QuantityError, milli_of
 from headroom.sim.api.values import Json, dig
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
@@ -144,8 +144,7 @@ def _limits(container: Any, path: str) -> Iterator[Problem]:
     limits = dig(container, "resources", "limits") or {}
     for resource, asked in (dig(container, "resources", "requests") or {}).items():
         try:
-            most = parse_quantity(str(limits.get(resource, asked)))
-            excess = parse_quantity(str(asked)).milli_value() > most.milli_value()
+            excess = milli_of(asked) > milli_of(limits.get(resource, asked))
         except QuantityError:
             continue  # The decoder of the pod reports what is wrong.
         if excess:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from headroom.core.quantity import QuantityError, parse_quantity
+from headroom.core.quantity import QuantityError, milli_of
 from headroom.sim.api import kinds
 from headroom.sim.api.values import Json, dig
 from headroom.sim.errors import ApiError, forbidden
@@ -117,6 +117,6 @@ def _sum(amounts: Iterable[Amounts]) -> Amounts:
 
 def _milli(amount: object) -> int:
     try:
-        return parse_quantity(str(amount)).milli_value()
+        return milli_of(amount)
     except QuantityError:
         return 0  # The decoder of the pod reports what is wrong.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from headroom.core.quantity import parse_quantity
+from headroom.core.quantity import milli_of
 from headroom.wire.schema import autoshapes, promises, terms
 from headroom.wire.schema.notation import (
     OBJECT,
@@ -256,12 +256,8 @@ def _too_small(spec: Mapping[str, Any]) -> list[str]:
     return [
         f"{name} is {most}, and a slot asks for {requests[name]}"
         for name, most in limits.items()
-        if name in requests and _milli(most) < _milli(requests[name])
+        if name in requests and milli_of(most) < milli_of(requests[name])
     ]
-
-
-def _milli(written: Any) -> int:
-    return parse_quantity(str(written)).milli_value()
 
 
 _TEMPLATE = "self.slot.template"
