@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from headroom.sim.api.pods import FINISHED
-from headroom.sim.api.values import Json, condition_of, dig, disrupted, ref_of
+from headroom.sim.api.values import Json, condition_status, dig, disrupted, ref_of
 from headroom.sim.errors import ApiError
 from headroom.sim.selectors import selects
 
@@ -31,7 +31,7 @@ def charged(pod: Json, budgets: Iterable[Json], now: str) -> Json | None:
         return None
     if len(found) > 1:
         raise ApiError(500, "InternalError", f"{_SPLIT} support.")
-    if not _ready(pod) and _spares_the_unready(found[0]):
+    if condition_status(pod, "Ready") != "True" and _spares_the_unready(found[0]):
         return None
     return _less_one(found[0], ref_of(pod).name, now)
 
@@ -50,10 +50,6 @@ def _covers(budget: Json, pod: Json) -> bool:
 def _idle(pod: Json) -> bool:
     phase = dig(pod, "status", "phase")
     return phase in (*FINISHED, "Pending") or bool(dig(pod, "metadata", "deletionTimestamp"))
-
-
-def _ready(pod: Json) -> bool:
-    return (condition_of(pod, "Ready") or {}).get("status") == "True"
 
 
 def _spares_the_unready(budget: Json) -> bool:

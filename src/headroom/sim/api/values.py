@@ -130,6 +130,12 @@ def condition_of(obj: Json, name: str) -> Json | None:
     return None
 
 
+def condition_status(obj: Json | None, name: str) -> str:
+    """The status of a condition; empty if the object does not exist or lacks the condition."""
+    condition = condition_of(obj, name) if obj is not None else None
+    return str((condition or {}).get("status", ""))
+
+
 def new_condition(kind: str, status: bool | str, reason: str, message: str) -> dict[str, Any]:
     """A condition as the API has it; `status` is a word where neither true nor false is known."""
     word = status if isinstance(status, str) else str(status)

@@ -18,6 +18,7 @@ from headroom.sim.api.values import (
     Json,
     Ref,
     condition_of,
+    condition_status,
     dig,
     disrupted,
     new_condition,
@@ -71,7 +72,10 @@ class Nodes(Controller):
         if change.verb is Verb.DELETED:
             self._silent.pop(change.ref.name, None)
             self.stage.loop.call_later(_ORPHAN_GRACE, self._collect_orphans, change.ref.name)
-        elif _ready(change.old) == "True" and _ready(change.obj) == "Unknown":
+        elif (
+            condition_status(change.old, "Ready") == "True"
+            and condition_status(change.obj, "Ready") == "Unknown"
+        ):
             # If the node itself reports that it is not ready, its kubelet updates its pods.
             self._tell_not_ready(change.obj)
 
@@ -85,7 +89,7 @@ class Nodes(Controller):
         name = ref_of(node).name
         since = self._silent.get(name)
         now = self.stage.loop.now
-        before = _ready(node)
+        before = condition_status(node, "Ready")
         if since is not None:
             if now - since < self.stage.settings.node_grace - 1e-6:
                 return node
@@ -115,12 +119,12 @@ class Nodes(Controller):
 
     def _with_taints(self, node: Json) -> Json:
         """Set the taints that follow from conditions and cordon; other taints are not changed."""
-        ready = _ready(node)
+        ready = condition_status(node, "Ready")
         wanted: list[tuple[str, str]] = []
         if dig(node, "spec", "unschedulable"):
             wanted.append((CORDONED, "NoSchedule"))
         for kind, key in _PRESSURE.items():
-            if (condition_of(node, kind) or {}).get("status") == "True":
+            if condition_status(node, kind) == "True":
                 wanted.append((key, "NoSchedule"))
         if ready in ("Unknown", "False"):
             key = UNREACHABLE if ready == "Unknown" else NOT_READY
@@ -153,8 +157,3 @@ class Nodes(Controller):
         """The last status of a pod whose node no longer exists."""
         why, now = "PodGC: node no longer exists", self.store.timestamp()
         return {**disrupted(pod, "DeletionByPodGC", why, now), "phase": "Failed"}
-
-
-def _ready(node: Json | None) -> str:
-    condition = condition_of(node, "Ready") if node is not None else None
-    return str((condition or {}).get("status", ""))

@@ -15,7 +15,7 @@ from headroom.sim.api.store import COMING, ObjectChange, Verb
 from headroom.sim.api.values import (
     Json,
     Ref,
-    condition_of,
+    condition_status,
     controller_of,
     dig,
     put,
@@ -151,8 +151,7 @@ def reference_to(owner: Json) -> dict[str, Any]:
 
 
 def is_ready(pod: Json) -> bool:
-    condition = condition_of(pod, "Ready")
-    return condition is not None and condition.get("status") == "True"
+    return condition_status(pod, "Ready") == "True"
 
 
 def is_active(pod: Json) -> bool:

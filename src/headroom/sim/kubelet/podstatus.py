@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
-from headroom.sim.api.values import Json, condition_of, new_condition, uid_of, with_condition
+from headroom.sim.api.values import Json, condition_status, new_condition, uid_of, with_condition
 from headroom.sim.kubelet.admission import Rejection
 
 _CONTAINERS = "ContainersReady"
@@ -47,7 +47,7 @@ def _readiness(pod: Json) -> Json:
     unmet = [
         gate["conditionType"]
         for gate in (pod.get("spec") or {}).get("readinessGates") or ()
-        if (condition_of(pod, gate["conditionType"]) or {}).get("status") != "True"
+        if condition_status(pod, gate["conditionType"]) != "True"
     ]
     if not unmet:
         return _READY

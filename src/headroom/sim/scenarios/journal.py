@@ -13,7 +13,7 @@ from headroom.core.names import CLAIMED_ANNOTATION, ROLE_LABEL
 from headroom.core.objects import Pod
 from headroom.sim.api.decoder import pod_of
 from headroom.sim.api.store import ObjectChange, Store, Verb
-from headroom.sim.api.values import Json, condition_of, dig
+from headroom.sim.api.values import Json, condition_status, dig
 from headroom.sim.loop import SimClock
 from headroom.sim.scenarios.packed_log import PackedLog
 from headroom.sim.scenarios.past_events import Sink
@@ -83,8 +83,10 @@ class Journal:
             self.note("node_added", name)
         elif change.verb is Verb.DELETED:
             self.note("node_removed", name)
-        elif _ready(change.obj) != _ready(change.old):
-            self.note("node_ready" if _ready(change.obj) == "True" else "node_not_ready", name)
+        else:
+            ready = condition_status(change.obj, "Ready")
+            if ready != condition_status(change.old, "Ready"):
+                self.note("node_ready" if ready == "True" else "node_not_ready", name)
 
     def _on_wish(self, change: ObjectChange) -> None:
         """Record that a hold, a headroom or an object of a dialect exists, and its state."""
@@ -118,8 +120,3 @@ def _phase(obj: Json | None) -> str:
 
 def _counts(obj: Json | None) -> tuple[int | None, int | None]:
     return dig(obj, "status", "held"), dig(obj, "status", "desired")
-
-
-def _ready(node: Json | None) -> str:
-    condition = condition_of(node, "Ready") if node is not None else None
-    return str((condition or {}).get("status", ""))
