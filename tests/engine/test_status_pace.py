@@ -84,7 +84,7 @@ def of(name: str, namespace: str = "a") -> Parent:
 
 def writes(writer: StatusWriter, parent: Parent, news: bool, now: datetime) -> bool:
     """Whether a status that differs is written at once; its object does not show it before."""
-    write = WriteHoldStatus(parent, "", HoldStatus(phase="Pending"))
+    write = WriteHoldStatus(parent, HoldStatus(phase="Pending"))
     return bool(list(writer.write(StatusChange(write, HoldStatus(), lambda _: (), news), now)))
 
 
@@ -125,7 +125,7 @@ def test_a_status_that_is_right_again_gives_its_turn_back() -> None:
     most = NAMESPACE_RATE.at_once
     for n in range(most + 2):
         writes(writer, of(f"h{n}"), False, NOON)
-    right = WriteHoldStatus(of(f"h{most}"), "", HoldStatus())
+    right = WriteHoldStatus(of(f"h{most}"), HoldStatus())
     assert not list(writer.write(StatusChange(right, HoldStatus(), lambda _: (), False), NOON))
     now = NOON + NAMESPACE_RATE.every
     writer.look("a", now)

@@ -56,7 +56,7 @@ def test_the_operator_hears_of_it_and_answers_in_its_words(theatre: SimWorld) ->
         if isinstance(event, Seen) and isinstance(event.thing, Hold)
     ]
     status = HoldStatus(owners=(OwnerUse("default", "web", "u"),))
-    write = WriteHoldStatus(hold.parent, hold.version, status)
+    write = WriteHoldStatus(hold.parent, status)
     written = theatre.loop.create_task(listener.cluster.perform(write))
     theatre.run_for(1)
     assert written.result() == Done()

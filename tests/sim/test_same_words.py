@@ -104,6 +104,7 @@ def changes() -> Iterator[Case]:
     test = [{"op": "test", "path": "/metadata/uid", "value": "z"}]
     both = {"spec": {"nodeName": "a"}, "status": {"nominatedNodeName": "a"}}
     old = {"metadata": {"resourceVersion": "1", "labels": {"x": "y"}}}
+    older = [{"op": "replace", "path": "/metadata/resourceVersion", "value": "1"}]
     yield Case("new gate", change("b1", gate), (make(pod("b1", **GATED)),))
     yield Case("first gate", change("b2", gate), (make(pod("b2")),))
     yield Case("gated selector", change("b3", selector), (make(pod("b3", **GATED)),))
@@ -111,6 +112,7 @@ def changes() -> Iterator[Case]:
     yield Case("not there", change("b5", {"spec": {}}))
     yield Case("other uid", change("b6", {"metadata": {"uid": "other"}}), (make(pod("b6")),))
     yield Case("old version", change("b7", old), (make(pod("b7")),))
+    yield Case("old version by path", change("b13", older), (make(pod("b13")),))
     yield Case("toleration", change("b8", {"spec": {"tolerations": []}}), (make(tolerant),))
     yield Case("image", change("b9", image), (make(pod("b9")),))
     yield Case("rename", change("b10", {"metadata": {"name": "c"}}), (make(pod("b10")),))

@@ -59,12 +59,12 @@ def test_what_a_pod_says_to_a_dialect_is_kept_only_while_it_is_on() -> None:
 
 
 def test_a_dialect_spells_what_is_about_its_objects_and_we_the_rest() -> None:
-    theirs = BOTH.render(WriteHoldStatus(PARENT, "1", HoldStatus()))
+    theirs = BOTH.render(WriteHoldStatus(PARENT, HoldStatus()))
     assert theirs.path == "/apis/theatre.example.com/v1/namespaces/default/seats/front/status"
     delete = DeletePod(Key("shop", "web-0"), "u")
     assert BOTH.render(delete) == render(delete)
     ours = WriteHoldStatus(
-        replace(PARENT, api_version=HOLDS.api_version, kind="Hold"), "1", HoldStatus()
+        replace(PARENT, api_version=HOLDS.api_version, kind="Hold"), HoldStatus()
     )
     assert BOTH.render(ours) == render(ours)
 

@@ -85,7 +85,7 @@ ACTIONS: tuple[Action, ...] = (
     SelectNode(KEY, "u", "node-1"),
     PromiseVolume("disk", "1", KEY, "u"),
     DeleteObject(PARENT),
-    WriteHoldStatus(PARENT, "1", HoldStatus()),
+    WriteHoldStatus(PARENT, HoldStatus()),
     WriteHeadroomStatus(replace(PARENT, kind="Headroom"), HeadroomStatus()),
     Tell("v1", "Pod", KEY, "u", "Normal", "Claimed", "words", AT),
     WriteIndex("shop", ("*",), AT),

@@ -198,12 +198,11 @@ STATUS = HoldStatus(
 
 
 def test_a_status_replaces_the_whole_old_one_of_that_very_object() -> None:
-    write = render(WriteHoldStatus(PARENT, "7", STATUS))
+    write = render(WriteHoldStatus(PARENT, STATUS))
     assert write.path == "/apis/headroom.dev/v1alpha1/namespaces/ml/holds/nightly/status"
     assert write.content_type == "application/json-patch+json"
     assert write.body == [
         {"op": "test", "path": "/metadata/uid", "value": "uid-nightly"},
-        {"op": "replace", "path": "/metadata/resourceVersion", "value": "7"},
         {"op": "add", "path": "/status", "value": HOLD_STATUS.write(STATUS)},
     ]
     assert HOLD_STATUS.write(STATUS)["allocatable"] == {

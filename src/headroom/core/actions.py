@@ -200,7 +200,6 @@ class PromiseVolume:
 @dataclass(frozen=True, slots=True)
 class WriteHoldStatus:
     parent: Parent
-    version: str
     status: HoldStatus
 
 

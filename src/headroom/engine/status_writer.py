@@ -175,10 +175,7 @@ class StatusWriter:
         def tells(told: HoldStatus) -> Iterable[actions.Tell]:
             return hold_events(replace(hold, status=told), status, owners, now)
 
-        write, news = (
-            actions.WriteHoldStatus(hold.parent, "", status),
-            _is_news(hold.status, status),
-        )
+        write, news = actions.WriteHoldStatus(hold.parent, status), _is_news(hold.status, status)
         final = status.phase in ENDED and hold.tenure is None and not hold.finalizer
         change = StatusChange(write, hold.status, tells, news, final=final)
         sequences = tuple(self.write(change, now))

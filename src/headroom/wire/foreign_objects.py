@@ -44,9 +44,8 @@ def object_writes(statuses: Mapping[Resource, Encode]) -> Render:
                 change: Json = {"op": "add", "path": path, "value": list(finalizers)}
                 return changed(resource, parent, [change], version=version)
             case _:
-                version = action.version if isinstance(action, actions.WriteHoldStatus) else ""
                 status = statuses[resource](action.status, parent)
-                return whole_status(resource, parent, status, version)
+                return whole_status(resource, parent, status)
 
     return render
 

@@ -15,10 +15,10 @@ from headroom.wire.kinds import Json, Resource
 from headroom.wire.writes import JSON_PATCH, Write
 
 
-def whole_status(resource: Resource, parent: Parent, status: Json, version: str = "") -> Write:
+def whole_status(resource: Resource, parent: Parent, status: Json) -> Write:
     """Put the whole status in place: a merge would keep names that are gone."""
     change = {"op": "add", "path": "/status", "value": status}
-    return changed(resource, parent, [change], "status", version)
+    return changed(resource, parent, [change], "status")
 
 
 def changed(

@@ -96,7 +96,7 @@ def render(action: actions.Action, image: str = PAUSE_IMAGE) -> Write:
             return volume_write(action)
         case actions.WriteHoldStatus():
             status = HOLD_STATUS.write(action.status)
-            return whole_status(_resource(action.parent), action.parent, status, action.version)
+            return whole_status(_resource(action.parent), action.parent, status)
         case actions.WriteHeadroomStatus():
             shown = HEADROOM_STATUS.write(action.status)
             return whole_status(_resource(action.parent), action.parent, shown)

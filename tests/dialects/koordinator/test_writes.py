@@ -47,7 +47,7 @@ def test_a_claim_taken_back_is_taken_back_in_both_words() -> None:
 
 
 def test_a_status_is_put_in_place_whole_and_only_on_the_object_that_is_meant() -> None:
-    write = rendered(WriteHoldStatus(OURS, "", HoldStatus(phase="Pending")))
+    write = rendered(WriteHoldStatus(OURS, HoldStatus(phase="Pending")))
     assert (write.method, write.path) == ("PATCH", f"{COLLECTION}/r/status")
     assert write.body == [
         {"op": "test", "path": "/metadata/uid", "value": "uid-r"},
@@ -66,7 +66,7 @@ def test_an_ended_reservation_is_deleted_by_name_and_uid() -> None:
 def test_what_is_about_other_objects_is_left_to_others() -> None:
     assert KOORDINATOR.render(Bind(POD, "1", "a", NATIVE)) is None
     assert KOORDINATOR.render(Bind(POD, "1", "a")) is None
-    assert KOORDINATOR.render(WriteHoldStatus(NATIVE, "", HoldStatus())) is None
+    assert KOORDINATOR.render(WriteHoldStatus(NATIVE, HoldStatus())) is None
     assert KOORDINATOR.render(DeleteObject(NATIVE)) is None
     assert KOORDINATOR.render(DeletePod(POD, "1")) is None
 
