@@ -177,6 +177,13 @@ def test_a_missing_workload_is_named_and_a_present_one_gives_the_size() -> None:
     assert fact(found, "shape") == "like the pods of Deployment/web, cpu 1"
 
 
+def test_a_slot_is_kept_while_it_is_not_known_what_is_wanted_and_says_why() -> None:
+    missing = headroom(Percent(20))
+    (slot,) = told(missing, *NODES, keeper(missing, "0", "a")).slots
+    assert (slot.state, slot.node) == ("held", "a")
+    assert slot.why == "kept for now: spec.slot.from: there is no Deployment/web in this namespace"
+
+
 def test_paused_and_preemptible_are_said() -> None:
     of = headroom(Replicas(3), paused=True, mode=PREEMPTIBLE)
     found = told(of, *NODES, keeper(of, "0", "a"))

@@ -73,8 +73,8 @@ def slots_of(world: World, headroom: Headroom) -> tuple[SlotView, ...]:
         for hold in wished.slots
     ]
     state, why = State.LEAVING, "no longer wanted"
-    if wished.frozen:
-        state, why = State.HELD, "kept as it is, since nobody can know what is wished for"
+    if wished.frozen:  # Which slots are wanted is not known now, so the operator deletes none.
+        state, why = State.HELD, f"kept for now: {'; '.join(n.message for n in wished.notes)}"
     others = {**owners, **guardians}.keys() - {hold.slot for hold in wished.slots}
     for name in sorted(others):
         if name in owners:  # The operator gives no slot back whose owner is on its way.
