@@ -24,6 +24,7 @@ _HOSTILE = re.compile(
     "\ud800-\udfff\U000e0000-\U000e0fff]"
 )
 _BREAKS = re.compile("[\t\n]")
+_PLAIN = bytes((0x09, 0x0A, *range(0x20, 0x7F)))  # of ASCII, all that is not hostile
 
 
 def escaped(text: str) -> str:
@@ -45,7 +46,10 @@ def quoted(text: str) -> str:
 
 
 def is_harmless(text: str) -> bool:
-    return (text.isascii() and text.isprintable()) or _HOSTILE.search(text) is None
+    """Whether nothing in a text has to be escaped; long ASCII text is not worth an expression."""
+    if not text.isascii():
+        return _HOSTILE.search(text) is None
+    return text.isprintable() or not text.encode().translate(None, _PLAIN)
 
 
 def _code(found: re.Match[str]) -> str:

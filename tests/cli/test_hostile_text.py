@@ -10,6 +10,7 @@ import pty
 import re
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import pytest
 import yaml
 
 from headroom.cli.formats.progress import CLEAR, Progress
-from headroom.terminal_text import escaped, escaped_streams, one_line, quoted
+from headroom.terminal_text import escaped, escaped_streams, is_harmless, one_line, quoted
 from tests.cli.commands import headroom
 from tests.fuzz.basics import Json
 from tests.fuzz.samples import (
@@ -47,6 +48,8 @@ HOSTILE = (
 FORBIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
 )
+BIDI_CONTROLS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+BIDI_MARKS = "\u200e\u200f\u061c"
 PRINTED = (NODE, NAMESPACE, POD, GUARDIAN, HOLD, HEADROOM, RESERVATION, ORDER, TICKET, EVENT)
 SPEAKING = tuple(word for name in DIALECTS for word in ("--dialect", name))
 ASKED = (
@@ -244,6 +247,31 @@ def test_escaping_changes_nothing_else() -> None:
     assert one_line("a\tb\nc") == "a\\tb\\nc"
     assert escaped("\x1b[0m\u202e\U000e0041\ud800") == "\\x1b[0m\\u202e\\U000e0041\\ud800"
     assert json.loads(quoted(json.dumps(HOSTILE, ensure_ascii=False))) == HOSTILE
+
+
+def controls(character: str) -> bool:
+    """Whether it is a control character, half a character, or changes the order of letters."""
+    return (
+        unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
+        or unicodedata.bidirectional(character) in BIDI_CONTROLS
+        or character in BIDI_MARKS
+    )
+
+
+def test_each_control_and_bidi_character_is_escaped_wherever_it_stands() -> None:
+    found = [each for each in map(chr, range(sys.maxunicode + 1)) if controls(each)]
+    assert len(found) > 2_000
+    for character in found:
+        fine = character in "\t\n"
+        for text in (character, f"a\n{character}", f"{character}\nz", f"日本\n{character}"):
+            assert is_harmless(text) is fine, ascii(text)
+            assert (escaped(text) == text) is (quoted(text) == text) is fine, ascii(text)
+
+
+def test_of_ascii_only_what_is_printable_a_tab_and_a_line_break_is_left() -> None:
+    for character in map(chr, range(0x80)):
+        fine = character.isprintable() or character in "\t\n"
+        assert is_harmless(f"line\n{character}") is is_harmless(character) is fine
 
 
 def test_progress_is_drawn_and_its_words_are_escaped(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,9 +66,10 @@ def put_document(value: Mapping[str, Any], form: OutputFormat) -> None:
         put(document(whole, form))
         return
     clear_line()
+    stream = plain_stream(sys.stdout)  # What is quoted needs no second search.
     for part in _parts(value):
-        sys.stdout.write(quoted(part))
-    sys.stdout.write("\n")
+        stream.write(quoted(part))
+    stream.write("\n")
 
 
 def document(value: Any, form: OutputFormat) -> str:
