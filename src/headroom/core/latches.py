@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from functools import lru_cache
 
-from headroom.core.actions import Bind, DeletePod, EndPod, MarkPreempted, MoveLatch
+from headroom.core.actions import Bind, DeletePod, MoveLatch
+from headroom.core.eviction.occupants import steps_to_end
 from headroom.core.fast_dataclass import dataclass
 from headroom.core.holds import Hold
 from headroom.core.names import (
@@ -20,7 +21,6 @@ from headroom.core.names import (
 )
 from headroom.core.objects import Key, Pod, identity
 from headroom.core.plan import Sequence, Step, Work
-from headroom.core.statuses import tell_pod
 from headroom.core.subjects import Subject, hold_subject, pod_subject
 
 LONGEST_REMEMBERED = 4096  # Memory is not there for tenants to fill with long annotations.
@@ -135,11 +135,7 @@ def make_way(
 ) -> Sequence:
     """End pods, each with the grace that it has, while the latch keeps what they leave."""
     for_whom = f"by pod {owner.key}, which is more important, for the room of {hold.parent.title}"
-    steps: tuple[Step, ...] = (
-        tuple(MarkPreempted(pod.key, pod.uid, f"preempted {for_whom}", now) for pod in victims),
-        tuple(EndPod(pod.key, pod.uid, now) for pod in victims),
-        tuple(tell_pod(pod, "Preempted", for_whom, now) for pod in victims),
-    )
+    steps = steps_to_end(victims, for_whom, now)
     return Sequence(Work.PREEMPT, _subjects(latch, owner, hold), steps)
 
 

@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from headroom.core.actions import EndPod, MarkPreempted
 from headroom.core.holds import Hold
 from headroom.core.names import CLUSTER_NAMESPACES, ROLE_LABEL
 from headroom.core.objects import Key, Pod
+from headroom.core.plan import Step
+from headroom.core.statuses import tell_pod
 
 NOT_STARTED = datetime.max.replace(tzinfo=UTC)
 """A pod without a start time counts as started just now."""
@@ -55,3 +58,13 @@ def without_spared(
         if suffices(gone - {pod.key}):
             gone = gone - {pod.key}
     return gone
+
+
+def steps_to_end(pods: Iterable[Pod], why: str, now: datetime) -> tuple[Step, ...]:
+    """Mark pods as preempted, end each with its own grace period, and tell their users."""
+    ending = tuple(pods)
+    return (
+        tuple(MarkPreempted(pod.key, pod.uid, f"preempted {why}", now) for pod in ending),
+        tuple(EndPod(pod.key, pod.uid, now) for pod in ending),
+        tuple(tell_pod(pod, "Preempted", why, now) for pod in ending),
+    )

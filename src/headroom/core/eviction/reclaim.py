@@ -12,16 +12,20 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from headroom.core.actions import Action, EndPod, MarkPreempted
 from headroom.core.eviction.budgets import Budget, by_violation
-from headroom.core.eviction.occupants import Occupant, importance, may_end, without_spared
+from headroom.core.eviction.occupants import (
+    Occupant,
+    importance,
+    may_end,
+    steps_to_end,
+    without_spared,
+)
 from headroom.core.holds import Hold
 from headroom.core.names import LIMITS_ANNOTATION, LOCKED_PRIORITY
 from headroom.core.objects import Key, Pod
 from headroom.core.plan import Sequence, Work
 from headroom.core.policy import Policy
 from headroom.core.quotas.namespaces import LimitsError, NamespaceLimits
-from headroom.core.statuses import tell_pod
 from headroom.core.subjects import hold_subject
 
 Fits = Callable[[frozenset[Key]], bool]
@@ -133,9 +137,4 @@ def victims(others: Iterable[Pod], fits: Fits, budgets: Collection[Budget]) -> R
 def end(hold: Hold, pods: tuple[Pod, ...], now: datetime) -> Sequence:
     """End pods for a slot, each with its own grace period."""
     why = f"for the room of {hold.parent.title}, which is kept on its node"
-    steps: tuple[tuple[Action, ...], ...] = (
-        tuple(MarkPreempted(pod.key, pod.uid, f"preempted {why}", now) for pod in pods),
-        tuple(EndPod(pod.key, pod.uid, now) for pod in pods),
-        tuple(tell_pod(pod, "Preempted", why, now) for pod in pods),
-    )
-    return Sequence(Work.PREEMPT, (hold_subject(hold.parent),), steps)
+    return Sequence(Work.PREEMPT, (hold_subject(hold.parent),), steps_to_end(pods, why, now))
