@@ -8,11 +8,9 @@ from math import isfinite
 from pathlib import Path
 
 from headroom.core.holds import Problem
-from headroom.sim.api import basic_validation
 from headroom.sim.api.values import Json
 from headroom.sim.replay.arrivals import PodTrace
-from headroom.sim.scenarios.parser import decode_problems, seconds
-from headroom.wire.schema.lint import odd_parts
+from headroom.sim.scenarios.parser import seconds, value_problems
 from headroom.wire.traces.cells import CLOCK
 from headroom.wire.traces.files import arrivals_of
 from headroom.wire.traces.parser import Arrival, TraceError
@@ -80,10 +78,7 @@ def _problems(each: PodTrace, others: list[PodTrace]) -> Iterator[Problem]:
     elif each.pods * each.scale > MOST_PODS:
         words = f"{each.pods} pods are more than a run takes ({MOST_PODS})"
         yield Problem("scale", f"{words}; set scale: {MOST_PODS / each.pods:.2g} or less")
-    pod = each.pod(0, Arrival(0.0))
     own = ("metadata.name", "metadata.labels[sim.headroom.dev/trace]")
-    for problem in (
-        [*basic_validation.problems(pod)] or [*decode_problems(pod)] or [*odd_parts(pod)]
-    ):
+    for problem in value_problems(each.pod(0, Arrival(0.0))):
         where = "name" if problem.path in own else f"template.{problem.path}"
         yield Problem(where, problem.message)

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from headroom.errors import HeadroomError
-from headroom.sim.api import basic_validation
 from headroom.sim.api.values import Json
 from headroom.sim.pools import Autoscaling, Pool
 from headroom.sim.replay.arrivals import PodTrace
@@ -24,9 +23,9 @@ from headroom.sim.scenarios.parser import (
     Known,
     ReadFile,
     StepReader,
-    decode_problems,
     pool_from,
     seconds,
+    value_problems,
 )
 from headroom.sim.scenarios.relevance import Relevance
 from headroom.sim.scenarios.restore import is_live, is_world, restored
@@ -34,7 +33,7 @@ from headroom.sim.scenarios.schema import API_VERSION, KIND
 from headroom.sim.scenarios.sources import SourceIndex
 from headroom.sim.scenarios.validation import pool_problems, start_from
 from headroom.wire.kind_codecs import NATIVE, KindCodecs
-from headroom.wire.schema.lint import odd_parts, written_twice
+from headroom.wire.schema.lint import written_twice
 from headroom.wire.schema.validation import check
 from headroom.wire.yamls import Document, ManifestError, load
 from headroom.wire.yamls.documents import Read, read_text
@@ -134,8 +133,7 @@ def problems_of(document: Document, known: Known) -> list[str]:
     if str(document.data["kind"]) not in known.registry:
         words = f"{document.data['kind']} is not modelled yet: the run would mislead without it"
         return [str(document.error("kind", words))]
-    data = document.data
-    found = [*basic_validation.problems(data)] or [*decode_problems(data)] or [*odd_parts(data)]
+    found = value_problems(document.data)
     return [str(document.error(problem.path, problem.message)) for problem in found]
 
 

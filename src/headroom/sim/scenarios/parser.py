@@ -37,6 +37,7 @@ from headroom.wire.durations import parse_duration
 from headroom.wire.errors import DecodeError
 from headroom.wire.kind_codecs import KindCodecs
 from headroom.wire.kinds import NODES, PODS, find_kind
+from headroom.wire.schema.lint import odd_parts
 from headroom.wire.schema.notation import Catalogue
 from headroom.wire.schema.validation import type_of, validate
 from headroom.wire.yamls import Document
@@ -88,6 +89,11 @@ def pool_from(given: Json) -> Pool:
     )
     delay = given.get("bootDelay")
     return pool if delay is None else replace(pool, boot_delay=seconds(delay))
+
+
+def value_problems(obj: Json) -> list[Problem]:
+    """What is wrong with an object whose fields have the right types; one kind of problem."""
+    return [*basic_validation.problems(obj)] or [*decode_problems(obj)] or [*odd_parts(obj)]
 
 
 def decode_problems(obj: Json) -> Iterator[Problem]:

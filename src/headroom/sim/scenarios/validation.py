@@ -6,10 +6,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from headroom.core.holds import Problem
-from headroom.sim.api import basic_validation
 from headroom.sim.pools import Pool
-from headroom.sim.scenarios.parser import decode_problems
-from headroom.wire.schema.lint import odd_parts
+from headroom.sim.scenarios.parser import value_problems
 from headroom.wire.times import parse_time
 
 FIRST = datetime(1970, 1, 1, tzinfo=UTC)
@@ -27,10 +25,8 @@ def start_from(text: str) -> datetime:
 
 def pool_problems(pool: Pool, path: str) -> Iterator[Problem]:
     """What an API server would refuse in the nodes of a pool, by the fields of the pool."""
-    node = pool.node(0)
-    found = [*basic_validation.problems(node)] or [*decode_problems(node)] or [*odd_parts(node)]
     told: set[str] = set()
-    for problem in found:
+    for problem in value_problems(pool.node(0)):
         where = f"{path}{_field(problem.path)}"
         if where not in told:
             told.add(where)
