@@ -19,7 +19,7 @@ from typing import Any
 from headroom.core.objects import Node, Pod
 from headroom.ports import Thing
 from headroom.sim.api.registry import Registry
-from headroom.sim.api.values import Json, Ref, Stored, ref_of, uid_of
+from headroom.sim.api.values import Json, Ref, Stored, dig, ref_of, uid_of
 from headroom.wire.objects.podsagain import born, pod_updated, pod_with
 from headroom.wire.times import format_time
 
@@ -71,6 +71,10 @@ class ObjectChange:
         if self.known is None:
             self.known = self.registry.decode(self.obj)
         return self.known
+
+    def differs_in(self, *paths: tuple[str, ...]) -> bool:
+        """Whether one of these parts of the object is another one than before."""
+        return any(dig(self.obj, *path) != dig(self.old, *path) for path in paths)
 
 
 Listener = Callable[[ObjectChange], None]

@@ -16,7 +16,7 @@ from headroom.core.objects import Pod
 from headroom.sim.actor_context import ActorContext
 from headroom.sim.api.decoder import changed_pod
 from headroom.sim.api.store import ObjectChange, Verb
-from headroom.sim.api.values import Json, Ref, dig
+from headroom.sim.api.values import Json, Ref
 from headroom.sim.controllers.autoscaler_binpack import Packing, missing_daemons, stand_in
 from headroom.sim.controllers.autoscaler_cache import AutoscalerCache, StuckPod
 from headroom.sim.controllers.autoscaler_fleet import Fleet
@@ -183,5 +183,4 @@ def _of_daemon_set(pod: Pod) -> bool:
 
 def _matters(change: ObjectChange) -> bool:
     """Whether a node has changed, apart from its status."""
-    parts = (("spec",), ("metadata", "labels"), ("metadata", "annotations"))
-    return any(dig(change.obj, *part) != dig(change.old, *part) for part in parts)
+    return change.differs_in(("spec",), ("metadata", "labels"), ("metadata", "annotations"))

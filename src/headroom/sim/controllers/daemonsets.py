@@ -259,5 +259,4 @@ def _pod(wish: Json, template: _Template, node: str) -> Json:
 
 def _looks_otherwise(change: ObjectChange) -> bool:
     """Whether a node changed in a way that can matter to a DaemonSet."""
-    paths = (("metadata", "labels"), ("spec", "taints"), ("spec", "unschedulable"))
-    return any(dig(change.obj, *path) != dig(change.old, *path) for path in paths)
+    return change.differs_in(("metadata", "labels"), ("spec", "taints"), ("spec", "unschedulable"))
