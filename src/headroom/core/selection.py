@@ -9,7 +9,7 @@ so they assume objects that the API server accepts; `selector_validation` verifi
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
@@ -29,6 +29,11 @@ FORBIDDING = ("NoSchedule", "NoExecute")
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 LONGEST_REMEMBERED = 64  # Memory is not there for tenants to fill with long annotations.
 LONGEST_NUMBER = 4000
+
+
+def equal_labels(labels: Iterable[tuple[str, str]]) -> tuple[Requirement, ...]:
+    """The requirements that stand for matchLabels with these names and values."""
+    return tuple(Requirement(key, "In", (value,)) for key, value in labels)
 
 
 def matches(selector: LabelSelector, labels: Mapping[str, str]) -> bool:

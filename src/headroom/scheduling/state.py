@@ -20,9 +20,9 @@ from headroom.core.objects import (
     Namespace,
     Node,
     Pod,
-    Requirement,
 )
 from headroom.core.resources import CPU, EMPTY, MEMORY, PODS, Resources
+from headroom.core.selection import equal_labels
 from headroom.scheduling.nodes import MAX_ANSWERS, Ints, NodeTable
 from headroom.scheduling.pod_counts import PodTallies, TermTallies, bump
 
@@ -331,7 +331,7 @@ class ClusterState:
             pairs = selector.items()
             if pairs and all(pod.labels.get(key) == value for key, value in pairs):
                 chosen.update(self._services[pod.key.namespace][name])
-        own = tuple(Requirement(key, "In", (value,)) for key, value in sorted(chosen.items()))
+        own = equal_labels(sorted(chosen.items()))
         owner = next((owner for owner in pod.owners if owner.controller), None)
         if owner is None or CONTROLLER_KINDS.get(owner.kind) != owner.api_version:
             return LabelSelector(own)

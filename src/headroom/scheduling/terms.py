@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from headroom.core.objects import LabelSelector, Pod, PodTerm, Requirement, TopologySpread
-from headroom.core.selection import matches
+from headroom.core.selection import equal_labels, matches
 
 Labels = Mapping[str, str]
 MOST_REMEMBERED = 64  # values in one term
@@ -86,7 +86,4 @@ def spread_selector(constraint: TopologySpread, labels: Labels) -> LabelSelector
     own = tuple((key, labels[key]) for key in constraint.match_label_keys if key in labels)
     if constraint.selector is None or not own:
         return constraint.selector
-    return LabelSelector(
-        tuple(Requirement(key, "In", (value,)) for key, value in own)
-        + constraint.selector.requirements
-    )
+    return LabelSelector(equal_labels(own) + constraint.selector.requirements)

@@ -22,8 +22,8 @@ from headroom.core.headrooms.headrooms import (
     WorkloadRef,
 )
 from headroom.core.holds import ControllerMatch, ObjectMatch, OwnerRule, PodTemplate
-from headroom.core.objects import LabelSelector, Requirement
-from headroom.core.selection import matches
+from headroom.core.objects import LabelSelector
+from headroom.core.selection import equal_labels, matches
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 SETTLED = timedelta(minutes=10)  # Pods made so soon after their controller are its first ones.
@@ -217,9 +217,7 @@ def owner_of(headroom: Headroom, workload: Workload) -> OwnerRule:
     elsewhere = workload.namespace if workload.namespace != headroom.parent.namespace else ""
     ref = workload.ref
     if ref.kind == _DEPLOYMENT:  # Its pods belong to ReplicaSets that come and go.
-        needs = tuple(
-            Requirement(key, "In", (value,)) for key, value in sorted(_finding(workload).items())
-        )
+        needs = equal_labels(sorted(_finding(workload).items()))
         place = ObjectMatch(namespace=elsewhere) if elsewhere else None
         return OwnerRule(object=place, selector=LabelSelector(needs))
     return OwnerRule(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from headroom.core.objects import LabelSelector, NodeTerm, Requirement
+from headroom.core.selection import equal_labels
 from headroom.wire.objects.codec import TEXT, TEXT_MAP, TEXTS, Codec, Part
 
 
@@ -16,8 +17,7 @@ def _label_selector(
     labels: Mapping[str, str], expressions: tuple[Requirement, ...]
 ) -> LabelSelector:
     """One list of requirements: the labels, sorted by key, and the expressions."""
-    equal = tuple(Requirement(key, "In", (value,)) for key, value in sorted(labels.items()))
-    return LabelSelector(equal + expressions)
+    return LabelSelector(equal_labels(sorted(labels.items())) + expressions)
 
 
 _EXPRESSIONS = Codec(Requirement, key=TEXT, operator=TEXT, values=TEXTS).parts()

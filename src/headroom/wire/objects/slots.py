@@ -17,6 +17,7 @@ from msgspec import Raw
 from headroom.core.headrooms.headrooms import POD_CHUNK, USUAL_KINDS, Auto, Slot, WorkloadRef
 from headroom.core.holds import PodTemplate
 from headroom.core.objects import LabelSelector, Requirement
+from headroom.core.selection import equal_labels
 from headroom.core.selector_validation import selector_refusal
 from headroom.wire.objects.findings import Fields, Findings
 from headroom.wire.objects.templates import template_of
@@ -107,8 +108,7 @@ def _scope(
 def _selector(
     match_labels: tuple[tuple[str, str], ...] = (), match_expressions: tuple[Requirement, ...] = ()
 ) -> LabelSelector:
-    equal = tuple(Requirement(key, "In", (value,)) for key, value in match_labels)
-    selector = LabelSelector(equal + match_expressions)
+    selector = LabelSelector(equal_labels(match_labels) + match_expressions)
     refusal = selector_refusal(selector)
     if refusal is not None:
         raise ValueError(refusal)
