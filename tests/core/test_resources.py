@@ -50,6 +50,11 @@ def test_only_the_named_resources_are_kept() -> None:
     assert resources(2, "1Gi").only(frozenset({"cpu"})) == resources(2)
 
 
+def test_one_resource_can_be_left_out() -> None:
+    assert resources(2, "1Gi", pods=1).without("pods") == resources(2, "1Gi")
+    assert resources(2).without("pods") == resources(2)
+
+
 @pytest.mark.parametrize(
     ("asked", "fits"),
     [(EMPTY, True), (resources(2), True), (resources(3), False), (resources(1, 1), False)],

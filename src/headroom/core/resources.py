@@ -103,6 +103,10 @@ class Resources(Mapping[str, int]):
         """Keep just the given names."""
         return Resources({name: value for name, value in self.items() if name in names})
 
+    def without(self, left_out: str) -> Resources:
+        """All but this one."""
+        return Resources({name: value for name, value in self.items() if name != left_out})
+
     def fits_in(self, room: Resources) -> bool:
         """Say whether every amount is at most that of `room`."""
         has = room._amounts

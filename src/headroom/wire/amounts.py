@@ -52,7 +52,7 @@ def requirements_json(requests: Resources) -> dict[str, dict[str, str]]:
     Extended resources and huge pages cannot be overcommitted: they need a limit equal to the
     request. How many pods there are is nothing that a container asks for.
     """
-    asked = {name: text for name, text in format_resources(requests).items() if name != PODS}
+    asked = format_resources(requests.without(PODS))
     limits = {name: text for name, text in asked.items() if _needs_limit(name)}
     return {field: texts for field, texts in (("requests", asked), ("limits", limits)) if texts}
 

@@ -63,8 +63,7 @@ def times(template: PodTemplate, count: int) -> PodTemplate:
     """The template that keeps the room of so many pods in one piece."""
     if count == 1:
         return template
-    once = template.pod.requests
-    requests = Resources({name: once[name] * count for name in once if name != PODS})
+    requests = template.pod.requests.without(PODS) * count
     return replace(template, pod=with_requests(template.pod, requests))
 
 

@@ -100,8 +100,7 @@ class PerNode(Size):
         """Of a part of each node, that of the node in the middle: the next one is not known yet."""
         if self.percent is not None:
             return _middle(wished)
-        once = template.pod.requests
-        return Resources({name: once[name] * self.slots for name in once if name != PODS})
+        return template.pod.requests.without(PODS) * self.slots
 
     def _names(self, node: Node) -> list[str]:
         """The first slot is called like its node, so it stays when there are to be more."""
@@ -133,7 +132,7 @@ class PerNode(Size):
 
 def _part(pod: Pod, node: Node, percent: int) -> Pod:
     """The slot with a part of the node's allocatable: of what it asks for, or cpu and memory."""
-    names = [name for name in pod.requests if name != PODS] or _WITHOUT_WISHES
+    names = [*pod.requests.without(PODS)] or _WITHOUT_WISHES
     requests = Resources({name: node.allocatable[name] * percent // 100 for name in names})
     return with_requests(pod, requests)
 
@@ -144,8 +143,7 @@ def _middle(wished: WantedSlots | None) -> Resources:
     if not slots:
         return EMPTY
     ordered = sorted(slots, key=lambda hold: (_size(hold.template.pod.requests), hold.slot))
-    kept = ordered[len(ordered) // 2].template.pod.requests
-    return Resources({name: kept[name] for name in kept if name != PODS})
+    return ordered[len(ordered) // 2].template.pod.requests.without(PODS)
 
 
 def _size(requests: Resources) -> tuple[tuple[str, int], ...]:
