@@ -20,8 +20,7 @@ from headroom.errors import HeadroomError
 YES = 0
 NO = 1
 MISUSE = 2
-UNREACHABLE = 3
-BUG = 4
+BUG = 4  # 3 is an unreachable cluster: see `kube.errors`
 INTERRUPTED = 130
 
 Parameters = ParamSpec("Parameters")

@@ -30,9 +30,9 @@ class Faults:
         self.decide: Callable[[Write], Fault | None] | None = None
         self._next: deque[Fault] = deque()
 
-    def fail_next(self, fault: Fault, times: int = 1) -> None:
-        """Let the next writes fail in this way."""
-        self._next.extend([fault] * times)
+    def fail_next(self, fault: Fault) -> None:
+        """Let the next write fail in this way, after those that are to fail already."""
+        self._next.append(fault)
 
     def draw(self, write: Write) -> Fault | None:
         """The fault of this write, if any."""

@@ -33,8 +33,6 @@ from headroom.wire.objects.values import Makers, SpecReader
 from headroom.wire.schema.notation import kubernetes
 from headroom.wire.schema.promises import MOST_SLOTS
 
-_MOST = 2**31 - 1
-
 
 class _Manager(JsonObject):
     manager: str | None = None

@@ -56,9 +56,8 @@ OURS = (GROUP, API_VERSION.partition("/")[0])
 
 @dataclass(slots=True)
 class Relevance:
-    """Which documents are simulated, the notes about the others, and the errors if strict."""
+    """Choose the documents to simulate; notes about the others, and the errors if strict."""
 
-    played: list[Document] = field(default_factory=list)
     skipped: dict[str, int] = field(default_factory=dict)
     unplayed: dict[str, tuple[int, str]] = field(default_factory=dict)
     foreign: dict[str, int] = field(default_factory=dict)
@@ -73,7 +72,6 @@ class Relevance:
                 chosen.append(document)
             elif strict:
                 self.problems.append(str(document.error("kind", f"{words} (--strict)")))
-        self.played += chosen
         return chosen
 
     def notes(self) -> tuple[str, ...]:
