@@ -173,7 +173,7 @@ class StepReader:
             self._blame(f"{where}.{found.path}", found.message)
             return given
         problems = validate(given, found, self._known.catalogue)
-        for problem in problems or [*basic_validation.problems(given)] or [*decode_problems(given)]:
+        for problem in problems or value_problems(given):
             self._blame(f"{where}.{problem.path}", problem.message)
         self._known_kind(f"{where}.kind", str(given.get("kind")))
         if not (given.get("metadata") or {}).get("name"):
