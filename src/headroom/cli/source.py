@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -75,7 +75,10 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Objects at the time `now`; `raw` and the decoded values are the same objects."""
+    """Objects at the time `now`; `raw` and the decoded values are the same objects.
+
+    `memo` keeps what was worked out from them once: a changed copy of a world begins with none.
+    """
 
     raw: tuple[Json, ...]
     nodes: tuple[Node, ...]
@@ -91,6 +94,7 @@ class World:
     codecs: KindCodecs = NATIVE
     unseen: frozenset[str] = frozenset()  # kinds (plural) without permission
     unseen_elsewhere: frozenset[str] = frozenset()  # visible in one namespace only
+    memo: dict[str, Any] = field(init=False, default_factory=dict, repr=False, compare=False)
 
     @property
     def sees_room(self) -> bool:
@@ -248,13 +252,13 @@ def _documents(path: Path, read: Read) -> list[Document]:
 def _objects_of(document: Document) -> list[Json]:
     result, path = document.data, document.source
     found: list[Json] = []
-    for field in ("objects", "events"):
-        items = result.get(field) or []
+    for part in ("objects", "events"):
+        items = result.get(part) or []
         if not isinstance(items, list):
-            raise Misuse(f"{path}: {field}: a list is expected")
+            raise Misuse(f"{path}: {part}: a list is expected")
         for index, item in enumerate(items):
             if not isinstance(item, Mapping):
-                raise Misuse(f"{path}: {field}[{index}]: an object with fields is expected")
+                raise Misuse(f"{path}: {part}[{index}]: an object with fields is expected")
         found += items
     return found
 

@@ -24,7 +24,7 @@ from headroom.cli.views.rooms import rooms
 from headroom.cli.views.schedules import moment_told, windows_told
 from headroom.cli.views.shapes import shapes_told
 from headroom.cli.views.slots import NOT_YET, SlotView, State, slots_of
-from headroom.cli.views.wishes import claimed_slots, sight_of, wish_of, workload_of
+from headroom.cli.views.wishes import claimed_slots, decided, wish_of, workload_of
 from headroom.core.conditions import ready_in
 from headroom.core.headrooms.eligibility import Exclusion, summary
 from headroom.core.headrooms.headrooms import NODE_CHUNK, PREEMPT, Headroom
@@ -118,8 +118,8 @@ def _leaving(slots: Sequence[SlotView]) -> str:
 
 
 def _facts(world: World, headroom: Headroom, wished: WantedSlots) -> list[Fact]:
-    now, sight = world.now, sight_of(world, headroom)
-    size = sight.window.size if sight.window is not None else headroom.size
+    now, window = world.now, decided(world, headroom).window
+    size = window.size if window is not None else headroom.size
     facts = [Fact("size", size.words(headroom, workload_of(world, headroom)))]
     facts += [Fact("schedule", text) for text in windows_told(headroom, now)]
     if len(headroom.schedule) > 1 and (start := next_start(headroom, now, calendar)):

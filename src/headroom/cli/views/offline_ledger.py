@@ -6,18 +6,16 @@ answers are therefore the operator's answers.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from headroom.cli.source import World
 from headroom.cli.views.answers import NodeAnswer
+from headroom.cli.views.observed import observed
 from headroom.cli.views.rooms import rooms
 from headroom.cli.views.wishes import wish_of
 from headroom.core.objects import Pod
 from headroom.core.policy import Policy
-from headroom.engine.engine import Engine
 from headroom.engine.freeze import unfit
 from headroom.engine.ledger import Ledger
-from headroom.ports import Seen, Synced, Thing
+from headroom.ports import Thing
 
 IS_ONE_RUNNING = "is an operator running? kubectl get lease -A | grep headroom-operator"
 UNSEEN = "your permissions do not show what is free on nodes"
@@ -33,11 +31,7 @@ def ledger_of(world: World, policy: Policy) -> Ledger:
         for hold in wish_of(world, each).slots
     ]
     things: list[Thing] = [*world.namespaces, *world.nodes, *world.holds, *slots, *world.pods]
-    engine = Engine(replace(policy, scheduler_names=world.codecs.schedulers))
-    for thing in things:
-        engine.observe(Seen(thing), world.now)
-    engine.observe(Synced(), world.now)
-    return engine.ledger
+    return observed(world, things, policy)
 
 
 def node_answers(world: World, ledger: Ledger, pod: Pod) -> tuple[NodeAnswer, ...]:

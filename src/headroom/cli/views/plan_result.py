@@ -15,9 +15,9 @@ from headroom.cli.views.doors import without_door
 from headroom.cli.views.offline_ledger import ledger_of
 from headroom.cli.views.quotaroom import QuotaRoom
 from headroom.cli.views.quotas import quota_refusal
-from headroom.cli.views.shapes import shapes_of, shapes_told
+from headroom.cli.views.shapes import shapes_told
 from headroom.cli.views.slots import State, slots_of
-from headroom.cli.views.wishes import wish_of
+from headroom.cli.views.wishes import decided
 from headroom.core.findings.doors import OWNERS_WITHOUT_DOOR
 from headroom.core.findings.unserved import INVALID, INVALID_SPEC, Unserved, blamed_for
 from headroom.core.headrooms.eligibility import summary
@@ -128,7 +128,8 @@ def _with(world: World, wanted: Sequence[Headroom | Hold]) -> World:
 
 def _headroom(world: World, headroom: Headroom, table: PlannedCluster) -> Planned:
     subject = f"{headroom.parent.kind.lower()} {headroom.key}"
-    wished = wish_of(world, headroom)
+    memory = decided(world, headroom)
+    wished = memory.wished
     name = headroom.parent.whole
     notes = [*(note.message for note in wished.notes), *shapes_told(wished.auto)]
     if (refusal := _refusal(headroom, wished)) is not None:
@@ -148,7 +149,7 @@ def _headroom(world: World, headroom: Headroom, table: PlannedCluster) -> Planne
         for view in views
         if view.hold is not None and view.state in WANTED
     )
-    notes += _doors(world, with_found_owners(headroom, shapes_of(world, headroom).chosen))
+    notes += _doors(world, with_found_owners(headroom, memory.shapes.chosen))
     return Planned(subject, name, places, tuple(view.name for view in leaving), tuple(notes))
 
 

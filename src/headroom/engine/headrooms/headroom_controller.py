@@ -256,10 +256,8 @@ class HeadroomController:
             yield event_sequence(tell)
         shapes = auto_shapes.shapes_now(ledger, headroom, now)
         headroom = self._with_owners(headroom, shapes)
-        used_up = size_inputs.used_up(ledger, headroom, window, now)
-        spent = tuple(dict.fromkeys((*(() if opened.begun else memory.spent), *used_up)))
-        memory = ledger.slots.memory[whole]
-        memory = replace(memory, opened=opened, shapes=shapes, spent=spent)
+        memory = replace(ledger.slots.memory[whole], opened=opened, shapes=shapes)
+        memory = replace(memory, spent=size_inputs.spent_now(ledger, headroom, memory, now))
         promise = promises.advance(ledger, whole, now) if headroom.size.learns else None
         view = size_inputs.size_view(ledger, headroom, memory, now)
         # Only now: a decision that raises is none, and nothing is told.

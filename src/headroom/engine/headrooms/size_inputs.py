@@ -104,7 +104,15 @@ def _spent(ledger: Ledger, headroom: Headroom, known: HeadroomMemory) -> frozens
     return frozenset(known.spent)
 
 
-def used_up(
+def spent_now(
+    ledger: Ledger, headroom: Headroom, known: HeadroomMemory, now: datetime
+) -> tuple[str, ...]:
+    """The slots that are used up by now; each window has its slots anew."""
+    before = () if known.opened is not None and known.opened.begun else known.spent
+    return tuple(dict.fromkeys((*before, *_newly_spent(ledger, headroom, known.window, now))))
+
+
+def _newly_spent(
     ledger: Ledger, headroom: Headroom, window: ActiveWindow | None, now: datetime
 ) -> Iterator[str]:
     """Slots that were claimed or have expired, if the headroom does not refill them."""
