@@ -110,6 +110,18 @@ def test_a_quota_in_the_way_is_named_with_its_numbers(
     assert told[""] == "order default/many wants 5 slots and has 2: 3 missing."
 
 
+def test_the_oldest_orders_count_first_against_a_quota(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    one = QUOTA.replace("tickets:", "orders:").replace('"2"', '"1"')
+    parts = (one, order("first", "replicas: 1"), order("second", "replicas: 1"))
+    file = simulated(capsys, tmp_path, *parts)
+    assert answers(capsys, file, "first")["no tickets?"] == "no: 1 are wanted, and all were created"
+    assert answers(capsys, file, "second")["no tickets?"] == (
+        "1 not made: Quota small: spec.hard[orders]: used 1, wanted 1 more, at most 1"
+    )
+
+
 @pytest.mark.parametrize(
     ("spec", "says"),
     [

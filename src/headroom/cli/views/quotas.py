@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from headroom.cli.source import World
+from headroom.cli.views.observed import observed
 from headroom.core.derived_names import object_of
 from headroom.core.headrooms.headrooms import Headroom
 from headroom.core.holds import Hold
 from headroom.core.policy import Policy
-from headroom.core.quotas.quota import age
 from headroom.core.subjects import headroom_subject
 from headroom.engine import quotas
-from headroom.engine.agenda import Agenda
 from headroom.engine.ledger import Ledger
+from headroom.ports import Thing
 
 
 def quota_refusal(world: World, headroom: Headroom, missing: Sequence[Hold]) -> str:
@@ -37,13 +37,8 @@ def quota_refusal(world: World, headroom: Headroom, missing: Sequence[Hold]) -> 
 
 def _counted(world: World) -> Ledger:
     """A ledger that knows the quotas, and has counted what stands: the oldest headrooms first."""
-    ledger = Ledger(Policy(), Agenda())
+    things: list[Thing] = [*world.namespaces, *world.quotas, *world.holds, *world.headrooms]
+    ledger = observed(world, things, Policy())
     ledger.began = True
-    ledger.namespaces.update({each.name: each for each in world.namespaces})
-    for quota in world.quotas:
-        quotas.see_quota(ledger, quota)
-    for hold in world.holds:
-        quotas.see_hold(ledger, hold)
-    for headroom in sorted(world.headrooms, key=age):
-        quotas.see_headroom(ledger, headroom, world.now)
+    quotas.begin(ledger, world.now)
     return ledger
