@@ -50,6 +50,7 @@ PODS = (
     pod("wrong", gates=(GATE,), annotations={"helpers": "two"}, created=NOON - timedelta(hours=1)),
 )
 ALL_DAY, AT_NIGHT = (Window(f"0 {hour} * * *", timedelta(hours=2)) for hour in (11, 23))
+YESTERDAY = HeadroomStatus(spent=("1",), last_start=NOON - timedelta(hours=25))
 BIG = Replicas(9)
 
 
@@ -71,6 +72,7 @@ def decided_by_operator(of: Headroom, there: World) -> WantedSlots:
         headroom(Replicas(3), schedule=(ALL_DAY,)),
         headroom(Replicas(3), schedule=(AT_NIGHT,)),
         headroom(Replicas(3), refill=NEVER, status=HeadroomStatus(spent=("1",))),
+        headroom(Replicas(3), refill=NEVER, schedule=(ALL_DAY,), status=YESTERDAY),
         headroom(Percent(50)),
         headroom(PerNode(2)),
         headroom(PerNode(1), mode=PREEMPTIBLE),
@@ -109,9 +111,9 @@ def test_a_pod_with_our_labels_that_belongs_to_another_object_is_no_guardian() -
 
 
 def test_a_wish_changes_nothing_of_what_was_read() -> None:
-    of = headroom(Replicas(3))
+    of, big = headroom(Replicas(3)), headroom(BIG)
     there = world(of, *NODES, WEB, DAEMON_SET, *PODS)
     before = world(of, *NODES, WEB, DAEMON_SET, *PODS)
     wish_of(there, of)
     assert there == before
-    assert wish_of(replace(there, headrooms=(headroom(BIG),)), of).asked == 9
+    assert wish_of(replace(there, headrooms=(big,)), big).asked == 9
