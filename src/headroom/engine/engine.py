@@ -161,7 +161,7 @@ class Engine:
             for subject in left:
                 if self._agenda.is_deferred(subject, now):
                     continue
-                if subject in pauses and self.quarantine.postpones(subject, now):
+                if subject in pauses and self.quarantine.postpone(subject, now):
                     continue
                 decide = partial(self._controllers[subject.topic], subject, now)
                 attempt = self.quarantine.attempt  # What is decided before it raises is done.
@@ -192,7 +192,7 @@ class Engine:
         for node in tuple(self.ledger.handovers.all(By.PARKED)):
             subject = node_subject(node)
             start = partial(handover_queue.start_handover, self.ledger, node)
-            if self.quarantine.postpones(subject, now):
+            if self.quarantine.postpone(subject, now):
                 continue
             if not self.quarantine.attempt("decide", subject, now, self._start, planned, start):
                 handover_queue.drop(self.ledger, node, now)

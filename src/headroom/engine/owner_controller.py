@@ -196,7 +196,7 @@ def _carry_out(ledger: Ledger, move: Move, view: OwnerView, now: datetime) -> It
             yield from _prepare(ledger, pod, node, now)
         case Wait():
             _wait(ledger, pod, move, now)
-            if move.message and _is_new(ledger, pod, move.message):
+            if move.message and _note_message(ledger, pod, move.message):
                 yield event_sequence(tell_pod(pod, "Unschedulable", move.message, now, warn=True))
         case Release(found):
             missed = _note_missed(ledger, found)
@@ -260,8 +260,8 @@ def _prepare(ledger: Ledger, pod: Pod, node: str, now: datetime) -> tuple[Sequen
     return _mark_stuck(ledger, pod, f"on {node}: {step}", now)
 
 
-def _is_new(ledger: Ledger, pod: Pod, message: str) -> bool:
-    """Remember the message about a pod; return whether it is a new one."""
+def _note_message(ledger: Ledger, pod: Pod, message: str) -> bool:
+    """Note the message that a pod gets; False if it is the last one again."""
     memory = ledger.pod_memory[pod.uid]
     ledger.pod_memory[pod.uid] = replace(memory, told=message)
     return memory.told != message
@@ -272,7 +272,7 @@ def _mark_stuck(
 ) -> tuple[Sequence, ...]:
     """Mark a pod as unschedulable, once for each new reason."""
     message = shortened(message)
-    if not _is_new(ledger, pod, message):
+    if not _note_message(ledger, pod, message):
         return ()
     mark = MarkUnschedulable(pod.key, pod.uid, message, now, reason)
     return (event_sequence(mark, tell_pod(pod, "Unschedulable", message, now, warn=True)),)

@@ -222,7 +222,7 @@ class StatusWriter:
         known = self._records[subject] = replace(known, unsettled=True)
         if self._agenda.busy(subject) or self._agenda.in_backoff(subject, now):
             return  # The agenda brings it back.
-        if not self._may_write(subject, known, change.news, now):
+        if not self._take_turn(subject, known, change.news, now):
             return
         self._records[subject] = replace(
             known,
@@ -314,8 +314,8 @@ class StatusWriter:
         waiting = sum(len(space.waiting) + len(space.called) for space in each)
         return len(self._records) + len(self._namespaces) + waiting
 
-    def _may_write(self, subject: Subject, known: _Record, news: bool, now: datetime) -> bool:
-        """Take the turn of a status, or wait for it."""
+    def _take_turn(self, subject: Subject, known: _Record, news: bool, now: datetime) -> bool:
+        """Take the turn of a status; False if it has to wait for it."""
         soonest = max(known.not_before or now, known.rate.next(now))
         if soonest > now:
             self._agenda.later(_decided_as(subject), soonest)

@@ -94,8 +94,8 @@ class Quarantine:
         if where == "decide" and isinstance(subject, Subject):
             self._pause(subject, now)
 
-    def postpones(self, subject: Subject, now: datetime) -> bool:
-        """Whether a subject pauses; it is decided again when its pause is over."""
+    def postpone(self, subject: Subject, now: datetime) -> bool:
+        """Put a subject off until its pause is over; False if it does not pause."""
         pause = self.pauses.get(subject)
         if pause is None or now >= pause.until:
             return False

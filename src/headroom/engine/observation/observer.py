@@ -120,7 +120,9 @@ def _see_hold(to: Observers, hold: Hold, _: datetime) -> None:
     allowed = permitted(judged(hold, ledger.policy.across_namespaces), ledger.policy)
     allowed = apart_from_others(allowed, ledger.hold_index.all(By.POLICY_GROUP))
     known = member(ledger, to.statuses.see(allowed))
-    if not _repeats(ledger, known):
+    if _is_repeated(ledger, known):
+        ledger.holds[known.parent.identity] = known  # Only its version is new.
+    else:
         ledger.see_hold(known)
         to.claim_index.touch(allowed)
     quotas.see_hold(ledger, allowed)
@@ -275,18 +277,15 @@ def taken_in_by(kind: type, table: Mapping[type, Observe]) -> Observe:
     return exact or next(table[each] for each in kind.__mro__ if each in table)
 
 
-def _repeats(ledger: Ledger, hold: Hold) -> bool:
-    """Whether only the version of a hold has changed; the new version is stored.
+def _is_repeated(ledger: Ledger, hold: Hold) -> bool:
+    """Whether only the version of a hold has changed.
 
     Most such events are our own status writes, which were assumed: nothing is decided again.
     """
     old = ledger.holds.get(hold.parent.identity)
     if old is None or old.parent.uid != hold.parent.uid:
         return False
-    if replace(old, version=hold.version) != hold:
-        return False
-    ledger.holds[hold.parent.identity] = hold
-    return True
+    return replace(old, version=hold.version) == hold
 
 
 def subject_of(event: Event) -> Subject | str:
