@@ -196,6 +196,21 @@ def test_an_operator_that_starts_anew_knows_what_serves_a_follower(world: World)
     world.until("all is held", lambda: told(world) == "0 of 0 slots held")
 
 
+def test_a_slot_that_filled_its_node_stays_when_an_operator_starts_anew(world: World) -> None:
+    world.add_quiet_node("a", cpu=5)
+    world.start_operator()
+    world.apply(free_for_all(), pod("bystander", cpu=2))
+    world.until("the bystander has its place", lambda: world.node_of("bystander") == "a")
+    world.until_slots("spare", "a")
+    world.apply(following(), gated("owner", cpu=1))
+    before = until_beside(world)["metadata"]["uid"]
+    world.kill_operator()
+    world.start_operator()
+    world.pass_time(3)
+    assert until_beside(world)["metadata"]["uid"] == before
+    assert world.held("spare") == {"a": "a"}
+
+
 def test_one_slot_that_stands_serves_one_follower(world: World) -> None:
     full_node(world, free_for_all())
     world.apply(following(slots=2), gated("owner"))

@@ -135,8 +135,7 @@ def _waits(ledger: Ledger, slot: Hold) -> bool:
     """Whether a slot would find no room on its owner's node."""
     if not slot.next_to:
         return False
-    hold = ledger.holds.get(slot.parent.identity)
-    guardian = ledger.guardian_of(hold) if hold is not None else None
+    guardian = ledger.guardian_of(slot)  # Its hold is not in the ledger yet after a restart.
     if guardian is not None and guardian.node:
         return False
     return unfit(ledger, slot.template.pod, slot.next_to, frozenset()) is not None
