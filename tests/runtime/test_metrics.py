@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from headroom.runtime.metrics import PHASES, Metrics
+from collections.abc import Iterator
+
+from headroom.runtime.metrics import PHASES, LoopCounter, Metrics
 
 UNBOUNDED = {"pod", "node", "name", "hold", "namespace", "uid", "owner"}
 
@@ -21,6 +23,22 @@ def test_no_label_can_grow_with_the_cluster() -> None:
         for label in sample.labels
     }
     assert labels & UNBOUNDED == set()
+
+
+def test_what_is_counted_during_a_scrape_does_not_break_it() -> None:
+    counter = LoopCounter("headroom_x", "Text.", ("kind",))
+
+    class CountsMeanwhile(tuple[str, ...]):
+        """Labels whose reading lets the event loop's thread count something new."""
+
+        __slots__ = ()
+
+        def __iter__(self) -> Iterator[str]:
+            counter.counts["new",] += 1
+            return super().__iter__()
+
+    counter.counts[CountsMeanwhile(("old",))] = 1
+    assert [sample.labels for sample in next(counter.collect()).samples] == [{"kind": "old"}]
 
 
 def test_two_operators_in_one_process_count_apart() -> None:

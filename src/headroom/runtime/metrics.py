@@ -44,7 +44,7 @@ class LoopCounter(Collector):
 
     def collect(self) -> Iterator[Metric]:
         family = CounterMetricFamily(self.name, self.documentation, labels=self.labels)
-        for values, count in self.counts.items():
+        for values, count in tuple(self.counts.items()):  # Metrics are rendered in another thread.
             family.add_metric(values, count)
         yield family
 
